@@ -1,0 +1,29 @@
+"""What the readers of one module share: its names, its constants, and the lines that are worth a look."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+from hwlint.catalog import Catalog
+from hwlint.scan.facts import Constant
+from hwlint.scan.names import Names
+
+
+@dataclass(frozen=True, slots=True)
+class ScanContext:
+    """Passed to every reader of a module's functions and expressions."""
+
+    names: Names
+    catalog: Catalog
+    constants: dict[str, Constant] = field(default_factory=dict)
+    """Module-level names that hold a device or are a gate, filled before any function is read."""
+    helper_parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parameters of the module's functions by name, and of its methods as 'Class.name'."""
+    hit_lines: tuple[int, ...] = ()
+    """Lines with a word that can name a device or a gate, sorted."""
+
+    def has_hit(self, first: int, last: int) -> bool:
+        """Whether any of the lines ``first`` to ``last`` is worth reading for devices."""
+        at = bisect_left(self.hit_lines, first)
+        return at < len(self.hit_lines) and self.hit_lines[at] <= last

@@ -1,0 +1,90 @@
+"""One function or method -> Function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from hwlint.scan import gates
+from hwlint.scan.body import read_function as read_body
+from hwlint.scan.context import ScanContext
+from hwlint.scan.facts import Decorator, Function, FunctionKind
+from hwlint.scan.literals import read_arguments
+from hwlint.scan.names import dotted, span_of
+
+SETUP = frozenset(
+    ("setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "__init__", "run", "setup_method")
+)
+"""Methods that a test reaches without calling them (unittest.TestCase, IsolatedAsyncioTestCase)."""
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+NOT_TESTS = ("property", "staticmethod", "classmethod", "cached_property")
+
+
+def parameters(node: FunctionNode) -> tuple[str, ...]:
+    """Names of the parameters, without ``*args`` and ``**kwargs``."""
+    return tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+
+
+def defaulted(node: FunctionNode) -> tuple[str, ...]:
+    """Names of the parameters that have a default."""
+    positional = (*node.args.posonlyargs, *node.args.args)
+    names = [a.arg for a in positional[len(positional) - len(node.args.defaults) :]]
+    names += [a.arg for a, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is not None]
+    return tuple(names)
+
+
+def first_line(node: FunctionNode | ast.ClassDef) -> int:
+    """The line of the first decorator, or of ``def``/``class``."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def read_decorators(nodes: list[ast.expr], context: ScanContext) -> tuple[Decorator, ...]:
+    """Decorators in source order; the arguments are read through the module's constants."""
+    found = []
+    for node in nodes:
+        call = node if isinstance(node, ast.Call) else None
+        name = dotted(call.func if call is not None else node)
+        arguments = read_arguments(call, context.constants) if call is not None else ()
+        qualified = context.names.qualify_name(name)
+        found.append(Decorator(name, qualified, span_of(node), call is not None, arguments))
+    return tuple(found)
+
+
+def read_function(
+    node: FunctionNode,
+    context: ScanContext,
+    class_name: str = "",
+    self_devices: Mapping[str, str] = {},
+    conditional: bool = False,
+) -> Function:
+    """``class_name`` is '' for a function of the module; ``conditional`` for one inside an ``if`` of the class body."""
+    decorators = read_decorators(node.decorator_list, context)
+    kind: FunctionKind = "helper"
+    if class_name and node.name.startswith("test") and not any(d.name in NOT_TESTS for d in decorators):
+        kind = "test"
+    elif node.name in SETUP:
+        kind = "setup"
+    body = read_body(node, context, class_name=class_name, self_devices=self_devices)
+    start = first_line(node)
+    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    own_gates = body.gates
+    if node.decorator_list and context.has_hit(start, node.lineno):
+        own_gates = gates.decorator_gates(node.decorator_list, context, on_class=False) + own_gates
+    return Function(
+        name=node.name,
+        span=span_of(node)._replace(line=start, column=node.col_offset, end_line=end_line, end_column=end_column),
+        line=node.lineno,
+        kind=kind,
+        parameters=parameters(node),
+        defaulted=defaulted(node),
+        is_async=isinstance(node, ast.AsyncFunctionDef),
+        decorators=decorators,
+        references=body.references,
+        uses=body.uses,
+        gates=own_gates,
+        reads_device=body.reads_device,
+        mixed=body.mixed,
+        flags=(*body.flags, "conditional") if conditional else body.flags,
+        closing_line=end_line,
+    )

@@ -1,0 +1,79 @@
+"""What a dotted name in a module means, as far as its imports tell."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from hwlint.scan.facts import Span
+
+
+def span_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Span:
+    """The node's own stretch of source, as ``ast`` positions it."""
+    return Span(
+        node.lineno,
+        node.col_offset,
+        node.lineno if node.end_lineno is None else node.end_lineno,
+        node.col_offset if node.end_col_offset is None else node.end_col_offset,
+    )
+
+
+def dotted(node: ast.AST) -> str:
+    """'a.b.c' for a chain of attributes on a name, '' for anything else."""
+    parts: list[str] = []
+    while node.__class__ is ast.Attribute:
+        parts.append(node.attr)  # type: ignore[attr-defined]
+        node = node.value  # type: ignore[attr-defined]
+    if node.__class__ is not ast.Name:
+        return ""
+    parts.append(node.id)  # type: ignore[attr-defined]
+    return ".".join(reversed(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a module's imports bring in, wherever in the file the import stands."""
+
+    module: str
+    imports: dict[str, str] = field(default_factory=dict)
+    star_imports: tuple[str, ...] = ()
+
+    def qualify(self, node: ast.AST) -> str:
+        """The dotted name of ``node`` with the import of its head applied: ``F.relu`` -> 'torch.nn.functional.relu'.
+
+        A head that no import binds stays as it is; '' where ``node`` is no dotted name.
+        """
+        return self.qualify_name(dotted(node))
+
+    def qualify_name(self, name: str) -> str:
+        head, dot, rest = name.partition(".")
+        return self.imports.get(head, head) + dot + rest
+
+
+def read_import(node: ast.Import | ast.ImportFrom, module: str, is_package: bool = False) -> tuple[dict[str, str], list[str]]:
+    """Local name -> qualified name, and the modules of ``from x import *``, of one import statement.
+
+    Relative imports are made absolute against ``module``; where they climb out of it, the dots are kept.
+    """
+    names: dict[str, str] = {}
+    stars: list[str] = []
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                names[alias.asname] = alias.name
+            else:
+                head = alias.name.partition(".")[0]
+                names[head] = head
+        return names, stars
+    source = node.module or ""
+    if node.level:
+        package = module.split(".")
+        keep = len(package) - node.level + (1 if is_package else 0)
+        prefix = ".".join(package[:keep]) if keep > 0 else "." * node.level
+        source = f"{prefix}.{source}" if source and keep > 0 else prefix + source
+    for alias in node.names:
+        if alias.name == "*":
+            stars.append(source)
+        else:
+            names[alias.asname or alias.name] = f"{source}.{alias.name}" if source else alias.name
+    return names, stars

@@ -1,0 +1,366 @@
+"""What a test reaches: its own body, the helpers it calls, its fixtures, the constants it reads, the gates before it.
+
+``reach(cls, test)`` is for one test, ``class_reach(cls)`` for all tests of a class together. Names are followed
+statically: ``self.x`` and ``cls.x`` through the bases of the class that runs the test (also in other files),
+``super().x`` through the bases behind the class where it is written, plain names through the module's functions,
+constants, helper classes and imports of modules in the suite. What cannot be followed is named in ``unknown``; nothing
+is guessed. Results are kept for as long as the suite is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hwlint.scan.facts import Constant, DeviceUse, Function, Gate, ModuleFacts
+from hwlint.suite.imports import candidate_paths
+from hwlint.suite.model import LinkedClass, Suite
+
+GateScope = Literal["test", "class", "file", "setup", "helper"]
+MAX_HOPS = 6
+"""Re-exports followed before a name is given up."""
+FOREIGN = frozenset({"torch", "numpy", "scipy", "pytest", "hypothesis", "functorch"}) | sys.stdlib_module_names
+"""Packages whose functions are no helpers of the test suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A function where it is defined."""
+
+    module: ModuleFacts = field(repr=False)
+    owner: LinkedClass | None
+    """The class that defines it, None for a function of the module."""
+    function: Function
+    receiver: LinkedClass | None = field(default=None, repr=False)
+    """The class that ``self`` is of: the test's own class, or the helper class that is called."""
+
+    @property
+    def path(self) -> str:
+        return self.module.path
+
+    @property
+    def symbol(self) -> str:
+        """'Class.method' or 'function'."""
+        return f"{self.owner.facts.qualname}.{self.function.name}" if self.owner else self.function.name
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedUse:
+    """A device use, and the function, class body or constant (``symbol``) that it stands in."""
+
+    path: str
+    symbol: str
+    use: DeviceUse
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedGate:
+    """A gate, and whether it stands at the test, its class, its file, a fixture or a helper."""
+
+    path: str
+    scope: GateScope
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedConstant:
+    """A module constant that holds a device or is a gate, where it is defined."""
+
+    path: str
+    constant: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """All that a test reaches, each thing once, nearest first."""
+
+    functions: tuple[Reached, ...] = ()
+    """The test itself, then its fixtures, then helpers breadth first."""
+    uses: tuple[ReachedUse, ...] = ()
+    """Of the functions, of the bodies of the classes they belong to, and of the constants."""
+    gates: tuple[ReachedGate, ...] = ()
+    constants: tuple[ReachedConstant, ...] = ()
+    classes: tuple[LinkedClass, ...] = ()
+    """The test's class, its bases, and the helper classes it makes objects of."""
+    unknown: tuple[str, ...] = ()
+    """What could not be followed: 'self.helper' behind an unknown base, 'package.helper' from an unknown module."""
+
+
+def reach(cls: LinkedClass, function: Function) -> Reach:
+    """What ``function``, a test of ``cls`` (its own or inherited), reaches when it runs as a test of ``cls``."""
+    return _follower(cls.suite).reach(cls, function)
+
+
+def class_reach(cls: LinkedClass) -> Reach:
+    """What all tests of ``cls``, own and inherited, reach together."""
+    return _follower(cls.suite).class_reach(cls)
+
+
+def tests_of(cls: LinkedClass) -> tuple[tuple[LinkedClass, Function], ...]:
+    """Own and inherited tests with the class that defines each."""
+    return (*((cls, f) for f in cls.own_tests), *((t.owner, t.function) for t in cls.inherited_tests))
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Names of one module."""
+
+    functions: dict[str, Function]
+    constants: dict[str, Constant]
+    classes: dict[str, LinkedClass]
+    imports: dict[str, str]
+
+
+@dataclass(slots=True)
+class _Edges:
+    """Where the references of one function lead."""
+
+    functions: tuple[Reached, ...]
+    constants: tuple[ReachedConstant, ...]
+    classes: tuple[LinkedClass, ...]
+    unknown: tuple[str, ...]
+
+
+def _follower(suite: Suite) -> _Follower:
+    """The suite's follower, kept on the suite so that both go together."""
+    kept = vars(suite)
+    found = kept.get("_follower")
+    if not isinstance(found, _Follower):
+        found = kept["_follower"] = _Follower(suite)
+    return found
+
+
+class _Follower:
+    """Follows references in one suite and keeps what it has found."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.classes = suite.classes
+        self.modules = suite.modules
+        self.imported: dict[tuple[str, str], ModuleFacts | None] = {}
+        self.scopes: dict[str, _Scope] = {}
+        self.methods: dict[int, dict[str, Reached]] = {}
+        self.edges: dict[tuple[int, int], _Edges] = {}
+        self.reaches: dict[tuple[int, int], Reach] = {}
+
+    def reach(self, cls: LinkedClass, function: Function) -> Reach:
+        key = (id(cls), id(function))
+        found = self.reaches.get(key)
+        if found is None:
+            found = self.reaches[key] = self._follow(cls, [self._reached_test(cls, function)])
+        return found
+
+    def class_reach(self, cls: LinkedClass) -> Reach:
+        key = (id(cls), 0)
+        found = self.reaches.get(key)
+        if found is None:
+            roots = [Reached(owner.module, owner, f, cls) for owner, f in tests_of(cls)]
+            found = self.reaches[key] = self._follow(cls, roots)
+        return found
+
+    def _reached_test(self, cls: LinkedClass, function: Function) -> Reached:
+        for owner in cls.mro:
+            if any(f is function for f in owner.facts.methods):
+                return Reached(owner.module, owner, function, cls)
+        return Reached(cls.module, cls, function, cls)
+
+    def _follow(self, cls: LinkedClass, roots: list[Reached]) -> Reach:
+        tests = {id(r.function) for r in roots}
+        fixtures = [m for m in self._methods(cls).values() if m.function.kind == "setup"]
+        setups = {id(f.function) for f in fixtures}
+        queue = [*roots, *fixtures]
+        seen = {(id(r.receiver), id(r.function)) for r in queue}
+        constants: dict[int, ReachedConstant] = {}
+        classes: dict[int, LinkedClass] = {id(c): c for c in cls.mro}
+        unknown: dict[str, None] = {}
+        for reached in queue:  # grows while it is read
+            edges = self._edges(reached)
+            for target in edges.functions:
+                key = (id(target.receiver), id(target.function))
+                if key not in seen:
+                    seen.add(key)
+                    queue.append(target)
+                    if reached.function.kind == "setup" and target.function.kind == "setup":
+                        setups.add(id(target.function))
+            for constant in edges.constants:
+                constants.setdefault(id(constant.constant), constant)
+            for helper in edges.classes:
+                classes.setdefault(id(helper), helper)
+            unknown.update(dict.fromkeys(edges.unknown))
+        gates: list[ReachedGate] = []
+        for reached in queue:
+            if reached.function.gates:
+                here = id(reached.function)
+                scope: GateScope = "test" if here in tests else "setup" if here in setups else "helper"
+                gates.extend(ReachedGate(reached.path, scope, gate) for gate in reached.function.gates)
+        for owner in cls.mro:
+            gates.extend(ReachedGate(owner.path, "class", gate) for gate in owner.facts.gates)
+        gates.extend(ReachedGate(cls.path, "file", gate) for gate in cls.module.gates)
+        return Reach(
+            functions=tuple(queue),
+            uses=_uses(queue, classes.values(), constants.values()),
+            gates=tuple(gates),
+            constants=tuple(constants.values()),
+            classes=tuple(classes.values()),
+            unknown=tuple(unknown),
+        )
+
+    def _edges(self, reached: Reached) -> _Edges:
+        key = (id(reached.receiver), id(reached.function))
+        found = self.edges.get(key)
+        if found is None:
+            found = self.edges[key] = self._read_edges(reached)
+        return found
+
+    def _read_edges(self, reached: Reached) -> _Edges:
+        scope = self._scope(reached.module)
+        functions: list[Reached] = []
+        constants: list[ReachedConstant] = []
+        classes: list[LinkedClass] = []
+        unknown: list[str] = []
+        for reference in reached.function.references:
+            head, dot, rest = reference.partition(".")
+            if head in ("self", "cls", "super") and dot:
+                self._follow_member(reached, head, rest.partition(".")[0], functions, unknown)
+            elif head in scope.functions:
+                functions.append(Reached(reached.module, None, scope.functions[head]))
+            elif head in scope.constants:
+                constants.append(ReachedConstant(reached.path, scope.constants[head]))
+            elif head in scope.classes:
+                classes.append(scope.classes[head])
+            elif head in scope.imports:
+                qualified = scope.imports[head] + dot + rest
+                self._follow_import(reached.module, qualified, functions, constants, classes, unknown)
+            elif reached.module.star_imports:
+                self._follow_name(reached.module, head, functions, constants, classes, hops=0)
+        for helper in classes:
+            functions.extend(self._methods(helper).values())
+        return _Edges(tuple(functions), tuple(constants), tuple(classes), tuple(unknown))
+
+    def _follow_member(
+        self, reached: Reached, head: str, name: str, functions: list[Reached], unknown: list[str]
+    ) -> None:
+        receiver = reached.receiver
+        if receiver is None:
+            return
+        if head == "super":
+            found = self._behind(receiver, reached.owner, name)
+        else:
+            found = self._methods(receiver).get(name)
+        if found is None:
+            if receiver.opaque_bases and name not in _UNITTEST and not name.startswith("assert"):
+                unknown.append(f"{head}.{name}")
+        else:
+            functions.append(found)
+
+    def _behind(self, receiver: LinkedClass, owner: LinkedClass | None, name: str) -> Reached | None:
+        """The method that ``super().name`` in ``owner`` calls on a ``receiver``."""
+        order = receiver.mro
+        at = next((i for i, c in enumerate(order) if c is owner), len(order))
+        for base in order[at + 1 :]:
+            for function in reversed(base.facts.methods):
+                if function.name == name:
+                    return Reached(base.module, base, function, receiver)
+        return None
+
+    def _methods(self, cls: LinkedClass) -> dict[str, Reached]:
+        """What each name of the class means, methods only: the last definition in the nearest class that has one."""
+        found = self.methods.get(id(cls))
+        if found is None:
+            found = self.methods[id(cls)] = {}
+            for owner in cls.mro:
+                own = {f.name: Reached(owner.module, owner, f, cls) for f in owner.facts.methods}
+                for name, reached in own.items():
+                    found.setdefault(name, reached)
+        return found
+
+    def _follow_import(
+        self,
+        module: ModuleFacts,
+        qualified: str,
+        functions: list[Reached],
+        constants: list[ReachedConstant],
+        classes: list[LinkedClass],
+        unknown: list[str],
+    ) -> None:
+        if qualified.partition(".")[0] in FOREIGN:
+            return
+        parts = qualified.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            target = self._module(module.path, ".".join(parts[:cut]))
+            if target is not None:
+                self._follow_name(target, parts[cut], functions, constants, classes, hops=0)
+                return
+        unknown.append(qualified)
+
+    def _follow_name(
+        self,
+        module: ModuleFacts,
+        name: str,
+        functions: list[Reached],
+        constants: list[ReachedConstant],
+        classes: list[LinkedClass],
+        hops: int,
+    ) -> bool:
+        """Add what ``name`` means in ``module``, re-exports followed; False where it means nothing there."""
+        scope = self._scope(module)
+        if name in scope.functions:
+            functions.append(Reached(module, None, scope.functions[name]))
+        elif name in scope.constants:
+            constants.append(ReachedConstant(module.path, scope.constants[name]))
+        elif name in scope.classes:
+            classes.append(scope.classes[name])
+        elif hops < MAX_HOPS and name in scope.imports:
+            source, _, member = scope.imports[name].rpartition(".")
+            target = None if source.partition(".")[0] in FOREIGN else self._module(module.path, source)
+            return target is not None and self._follow_name(target, member, functions, constants, classes, hops + 1)
+        elif hops < MAX_HOPS:
+            targets = (self._module(module.path, star) for star in module.star_imports)
+            return any(
+                self._follow_name(target, name, functions, constants, classes, hops + 1)
+                for target in targets
+                if target is not None
+            )
+        else:
+            return False
+        return True
+
+    def _module(self, importer: str, name: str) -> ModuleFacts | None:
+        """The module of the suite that ``import name`` finds in the file ``importer``, None for one outside it."""
+        key = (importer, name)
+        if key not in self.imported:
+            found = (self.modules[path] for path in candidate_paths(name, importer) if path in self.modules)
+            self.imported[key] = next(found, None)
+        return self.imported[key]
+
+    def _scope(self, module: ModuleFacts) -> _Scope:
+        found = self.scopes.get(module.path)
+        if found is None:
+            found = self.scopes[module.path] = _Scope(
+                {f.name: f for f in module.functions},
+                {c.name: c for c in module.constants},
+                # A test class that a function names is no helper: super(Test, self) and the like.
+                {
+                    c.name: c
+                    for c in self.classes.get(module.path, ())
+                    if c.facts.top_level and c.is_test_case is not True and not c.is_test_class
+                },
+                dict(module.imports),
+            )
+        return found
+
+
+_UNITTEST = frozenset(
+    "setUp tearDown setUpClass tearDownClass id skipTest fail subTest addCleanup doCleanups enterContext run debug "
+    "_testMethodName device_type precision rel_tol __class__ __name__".split()
+)
+
+
+def _uses(
+    functions: Iterable[Reached], classes: Iterable[LinkedClass], constants: Iterable[ReachedConstant]
+) -> tuple[ReachedUse, ...]:
+    found = [ReachedUse(r.path, r.symbol, use) for r in functions for use in r.function.uses]
+    found += [ReachedUse(c.path, c.facts.qualname, use) for c in classes for use in c.facts.attribute_uses]
+    found += [ReachedUse(c.path, c.constant.name, use) for c in constants for use in c.constant.uses]
+    return tuple(found)

@@ -1,0 +1,165 @@
+"""HW101-HW107 and HW109 at both levels; the corpus test holds level upstream to upstream's own report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hwlint.config import Settings
+from tests.support import PATH, check, codes
+
+UPSTREAM = Settings(level="upstream")
+
+
+def both(text: str) -> tuple[list[str], list[str]]:
+    """Codes at level upstream and at level full."""
+    return codes(check("contract", text, UPSTREAM)), codes(check("contract", text))
+
+
+def test_missing_and_invalid() -> None:
+    assert both("class A(TestCase):\n    def test_a(self): ...\n") == (["HW101"], ["HW101"])
+    invalid = "class A(TestCase):\n    hw_classification = 'generic'\n    def test_a(self): ...\n"
+    assert both(invalid) == (["HW102"], ["HW102"])
+
+
+def test_a_spelling_that_upstream_does_not_take() -> None:
+    text = "class A(TestCase):\n    hw_classification = common_utils.HardwareClassification.GENERIC\n    def test_a(self): ...\n"
+    assert both(text) == (["HW102"], ["HW109"])
+
+
+def test_classes_that_only_level_full_sees() -> None:
+    assert both("if FLAG:\n    class A(TestCase):\n        def test_a(self): ...\n") == ([], ["HW101"])
+    assert both("class A(TestCase):\n    async def test_a(self): ...\n") == ([], ["HW101"])
+
+
+def test_inherited_classification() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.GENERIC
+            def test_a(self): ...
+        class B(A):
+            def test_b(self): ...
+        """
+    upstream, full = check("contract", text, UPSTREAM), check("contract", text)
+    assert [(f.code, f.symbol, f.severity.value) for f in upstream] == [("HW101", "B", "error")]
+    assert [(f.code, f.symbol, f.severity.value) for f in full] == [("HW101", "B", "info")]
+
+
+def test_generic() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.GENERIC
+            def test_a(self, device): ...
+            @parametrize("device", ["cpu"])
+            def test_b(self, device): ...
+        instantiate_device_type_tests(A, globals())
+        """
+    assert both(text) == (["HW103", "HW104", "HW104"], ["HW103", "HW104"])
+
+
+def test_accelerator() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.ACCELERATOR
+            def test_a(self): ...
+            @onlyCUDA
+            def test_b(self, device): ...
+            @onlyAccelerator
+            def test_c(self, *, devices): ...
+        instantiate_device_type_tests(A, globals(), only_for=("cuda",), except_for="cpu")
+        """
+    assert both(text) == (["HW104", "HW105", "HW106"],) * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("", ["HW106"]),
+        ("only_for='cuda'", []),
+        ("only_for=['cuda']", []),
+        ("only_for=('cuda', 'xpu')", ["HW106"]),
+        ("only_for={'cuda'}", ["HW106"]),
+        ("only_for=None", ["HW106"]),
+        ("only_for='cuda', except_for='cpu'", ["HW107"]),
+        ("only_for='cuda', except_for=None", []),
+    ],
+)
+def test_device_specific(arguments: str, expected: list[str]) -> None:
+    text = f"""
+        class A(TestCase):
+            hw_classification = HardwareClassification.CUDA
+            def test_a(self, device): ...
+        instantiate_device_type_tests(A, globals(), {arguments})
+        """
+    assert both(text) == (expected, expected)
+
+
+def test_only_for_through_a_constant_is_read_at_level_full() -> None:
+    text = """
+        ONLY = "cuda"
+        class A(TestCase):
+            hw_classification = HardwareClassification.CUDA
+            def test_a(self, device): ...
+        instantiate_device_type_tests(A, globals(), only_for=ONLY)
+        """
+    assert both(text) == (["HW106"], [])
+
+
+def test_calls_that_upstream_does_not_count() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.ACCELERATOR
+            def test_a(self, device): ...
+        common_device_type.instantiate_device_type_tests(A, globals())
+        """
+    assert both(text) == (["HW103"], [])
+
+
+def test_other_files_are_no_test_files() -> None:
+    assert not check("contract", {"test/common_sort.py": "class A(TestCase):\n    def test_a(self): ...\n"})
+
+
+def test_positions() -> None:
+    text = """
+        @unittest.skip("")
+        class A(TestCase):
+            hw_classification = HardwareClassification.GENERIC
+            @unittest.skip("")
+            def test_a(self, device): ...
+        """
+    found = check("contract", text)
+    assert [(f.code, f.span.line, f.span.column) for f in found] == [("HW104", 15, 4)]
+
+
+def test_level_upstream_reports_what_upstream_reports(corpus: Path, tmp_path: Path) -> None:
+    """Every row of contract-expected.json, line for line, for the files it covers."""
+    bench = Path(os.environ.get("HWLINT_BENCH", Path(__file__).parents[3] / "shared" / "bench"))
+    expected = json.loads((bench / "contract-expected.json").read_text())["rows"]
+    subprocess.run([sys.executable, bench / "label_corpus.py", corpus / "test", tmp_path / "test"], check=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "hwlint", "check", "--level", "upstream", "--format", "json", "--no-cache", "test"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 1, run.stderr
+    names = {
+        "HW101": "hw_classification",
+        "HW102": "hw_classification",
+        "HW103": "instantiation",
+        "HW104": "device_param",
+        "HW105": "decorator",
+        "HW106": "only_for",
+        "HW107": "except_for",
+    }
+    rows = [(f["path"], f["line"], names[f["code"]]) for f in json.loads(run.stdout)["findings"]]
+    covered = [r for r in rows if int(hashlib.sha1(r[0].encode()).hexdigest(), 16) % 10 >= 4]
+    assert len(rows) > len(covered)
+    assert Counter(covered) == Counter(map(tuple, expected))
