@@ -273,6 +273,18 @@ class NameUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Graft:
+    """``copy_tests(Template, Target, suffix)``: the tests of one class copied to another under other names."""
+
+    template: str
+    target: str
+    """Both as written, dotted."""
+    suffix: str
+    """Put after each name, where it is a literal."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Suppression:
     """``# hwlint: ignore[HW201]  reason``."""
 
@@ -320,6 +332,7 @@ class ModuleFacts:
     name_uses: tuple[NameUse, ...] = ()
     dynamic_classes: tuple[NameUse, ...] = ()
     """Names bound at module level to classes made by calls (``type(...)``, factories): opaque."""
+    grafts: tuple[Graft, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     bad_suppressions: tuple[Problem, ...] = ()
     owners: tuple[str, ...] = ()

@@ -10,12 +10,14 @@ from hwlint.catalog import Catalog
 from hwlint.scan import devices, gates
 from hwlint.scan.classes import read_class
 from hwlint.scan.context import ScanContext
+from hwlint.scan.device_words import hit_lines
 from hwlint.scan.facts import (
     Block,
     Class,
     Constant,
     DeviceUse,
     Function,
+    Graft,
     Instantiation,
     Literals,
     ModuleFacts,
@@ -34,6 +36,8 @@ INSTANTIATE = {
     "instantiate_parametrized_tests": "parametrized",
 }
 OWNERS = re.compile(r"^#\s*Owner\(s\):\s*\[(.*?)\]", re.MULTILINE)
+COPY_TESTS = "copy_tests"
+"""PyTorch's test/inductor/test_torchinductor.py: copies a template's tests to a class for one device."""
 NESTED_TEST = re.compile(r"^(?:[ ]{6,}|[ ]*\t[ \t]+)(?:async[ ]+)?def test", re.MULTILINE)
 """A test deep enough to stand in a class of its own inside a function."""
 FACTORY_TARGET = re.compile(r"^_?[A-Z]\w*$")
@@ -76,6 +80,7 @@ class ModuleReader:
     instantiations: list[Instantiation] = field(default_factory=list)
     module_uses: list[DeviceUse] = field(default_factory=list)
     dynamic_classes: list[NameUse] = field(default_factory=list)
+    grafts: list[Graft] = field(default_factory=list)
     set_attributes: set[str] = field(default_factory=set)
     main: ast.If | None = None
     loop_targets: dict[str, list[str]] = field(default_factory=dict)
@@ -84,7 +89,7 @@ class ModuleReader:
         name = module_name(self.path)
         text = self.source.text
         self.names = self._read_names(name)
-        self.hit_lines = _lines_of(devices.hit_words(self.catalog), text)
+        self.hit_lines = hit_lines(text, self.catalog)
         self.nested_test_lines = _lines_of(NESTED_TEST, text)
         self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines)
         self._read_constants(self.tree.body)
@@ -105,6 +110,7 @@ class ModuleReader:
             module_uses=tuple(self.module_uses),
             name_uses=tuple(self._name_uses()),
             dynamic_classes=tuple(self.dynamic_classes),
+            grafts=tuple(self.grafts),
             suppressions=suppressions,
             bad_suppressions=bad_suppressions,
             owners=tuple(re.findall(r"""["']([^"']+)["']""", owners.group(1))) if owners else (),
@@ -195,7 +201,7 @@ class ModuleReader:
     def _read_compound(self, node: ast.stmt, blocks: tuple[Block, ...]) -> None:
         if isinstance(node, ast.If):
             if _is_main(node.test):
-                self.main = self.main or node
+                self.main = node  # The last one: what stands at the end is what runs the tests.
             keyword = "if"
             text = _condition_text(node.test, keyword)
             self._read_body(node.body, (*blocks, Block(keyword, text, node.lineno)))
@@ -286,6 +292,12 @@ class ModuleReader:
                     )
                 )
             return
+        if name.rpartition(".")[2] == COPY_TESTS and len(call.args) >= 2:
+            suffix = call.args[2] if len(call.args) > 2 else None
+            text = suffix.value if isinstance(suffix, ast.Constant) and isinstance(suffix.value, str) else ""
+            graft = Graft(dotted(call.args[0]), dotted(call.args[1]), text, span_of(call))
+            self.grafts.append(graft)
+            self.set_attributes.add(graft.target)
         if name == "setattr" and call.args and isinstance(call.args[0], ast.Name):
             self.set_attributes.add(call.args[0].id)
             self.set_attributes.update(self.loop_targets.get(call.args[0].id, []))

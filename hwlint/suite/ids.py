@@ -84,7 +84,15 @@ def class_ids(cls: LinkedClass) -> Iterator[TestId]:
             names = iter((function.name,))
         for name in names:
             yield _test_id(cls, cls.name, name, "", function, cls)
+    yield from _grafted(cls)
     yield from _left_over(cls, cls.name, "")
+
+
+def _grafted(cls: LinkedClass) -> Iterator[TestId]:
+    for template, suffix_text in cls.templates:
+        for function in template.own_tests:
+            name = f"{function.name}_{suffix_text or UNKNOWN}"
+            yield _test_id(cls, cls.name, name, "", function, template)
 
 
 def _left_over(cls: LinkedClass, class_name: str, device: str) -> Iterator[TestId]:

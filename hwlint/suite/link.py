@@ -24,6 +24,7 @@ def link(modules: Iterable[ModuleFacts], catalog: Catalog) -> Suite:
             cls.bases = tuple(linker.base(module, cls, at) for at in range(len(cls.facts.bases)))
     for module in suite.modules.values():
         linker.attach_instantiations(module)
+        linker.attach_templates(module)
     return suite
 
 
@@ -62,7 +63,7 @@ class _Linker:
                 if found is not None:
                     return found
             return None
-        framework = self.catalog.framework_bases.get(name)
+        framework = self.catalog.find_base(name)
         if framework is not None:
             return framework
         head, _, member = name.rpartition(".")
@@ -73,7 +74,7 @@ class _Linker:
 
     def member(self, importer: ModuleFacts, source: str, name: str, hops: int) -> LinkedClass | FrameworkBase | None:
         """The class ``name`` of the module ``source``, followed through what that module imports itself."""
-        framework = self.catalog.framework_bases.get(f"{source}.{name}")
+        framework = self.catalog.find_base(f"{source}.{name}")
         if framework is not None:
             return framework
         for path in candidate_paths(source, importer.path):
@@ -92,6 +93,15 @@ class _Linker:
             scoped = [c for c in above if c in top or _same_scope(c.facts, before)]
             return scoped[-1] if scoped else None
         return top[-1] if top else None
+
+    def attach_templates(self, module: ModuleFacts) -> None:
+        imports = dict(module.imports)
+        for graft in module.grafts:
+            target = self.local_class(module, graft.target, None)
+            head, dot, rest = graft.template.partition(".")
+            template = self.resolve(module, imports.get(head, head) + dot + rest, None, 0)
+            if target is not None and isinstance(template, LinkedClass):
+                target.templates = (*target.templates, (template, graft.suffix))
 
     def attach_instantiations(self, module: ModuleFacts) -> None:
         for one in module.instantiations:

@@ -43,6 +43,8 @@ class LinkedClass:
     bases: tuple[Base, ...] = ()
     instantiations: tuple[Instantiation, ...] = ()
     """Uses of the two instantiate functions in this class's module."""
+    templates: tuple[tuple[LinkedClass, str], ...] = ()
+    """Classes in the tree whose tests ``copy_tests`` puts into this one, and the suffix that it gives them."""
     foreign_instantiations: tuple[tuple[str, Instantiation], ...] = ()
     """Those of other modules that import the class, with their path."""
 
@@ -79,7 +81,7 @@ class LinkedClass:
         """Bases anywhere above that are neither in the tree nor known."""
         return tuple(b.name for c in self.mro for b in c.bases if b.opaque)
 
-    @property
+    @cached_property
     def own_tests(self) -> tuple[Function, ...]:
         """Last definition of each name, in order of first appearance."""
         return tuple({f.name: f for f in self.facts.tests}.values())
@@ -96,6 +98,11 @@ class LinkedClass:
                     found.append(InheritedTest(owner, function))
             seen.update(name for name, _ in owner.facts.attributes)
         return tuple(found)
+
+    @cached_property
+    def grafted_tests(self) -> tuple[InheritedTest, ...]:
+        """Tests that ``copy_tests`` puts here, under their names in the template."""
+        return tuple(InheritedTest(t, f) for t, _ in self.templates for f in t.own_tests)
 
     @cached_property
     def is_test_case(self) -> bool | None:
@@ -118,8 +125,10 @@ class LinkedClass:
 
     @property
     def is_test_class(self) -> bool:
-        """A class with tests of its own, or one that unittest would run with inherited ones."""
-        return bool(self.own_tests) or (bool(self.inherited_tests) and self.is_test_case is not False)
+        """A class with tests of its own, or one that unittest would run with inherited or grafted ones."""
+        if self.own_tests:
+            return True
+        return self.is_test_case is not False and bool(self.inherited_tests or self.grafted_tests)
 
     @cached_property
     def tag_owner(self) -> LinkedClass | None:

@@ -9,11 +9,11 @@ is guessed. Results are kept for as long as the suite is.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hwlint.catalog.packages import foreign_packages
 from hwlint.scan.facts import Constant, DeviceUse, Function, Gate, ModuleFacts
 from hwlint.suite.imports import candidate_paths
 from hwlint.suite.model import LinkedClass, Suite
@@ -21,7 +21,7 @@ from hwlint.suite.model import LinkedClass, Suite
 GateScope = Literal["test", "class", "file", "setup", "helper"]
 MAX_HOPS = 6
 """Re-exports followed before a name is given up."""
-FOREIGN = frozenset({"torch", "numpy", "scipy", "pytest", "hypothesis", "functorch"}) | sys.stdlib_module_names
+FOREIGN = foreign_packages()
 """Packages whose functions are no helpers of the test suite."""
 
 
@@ -77,15 +77,15 @@ class Reach:
     """All that a test reaches, each thing once, nearest first."""
 
     functions: tuple[Reached, ...] = ()
-    """The test itself, then its fixtures, then helpers breadth first."""
+    """The test itself, then its fixtures (set-up methods, properties, class methods), then helpers breadth first."""
     uses: tuple[ReachedUse, ...] = ()
     """Of the functions, of the bodies of the classes they belong to, and of the constants."""
     gates: tuple[ReachedGate, ...] = ()
     constants: tuple[ReachedConstant, ...] = ()
-    classes: tuple[LinkedClass, ...] = ()
-    """The test's class, its bases, and the helper classes it makes objects of."""
     unknown: tuple[str, ...] = ()
     """What could not be followed: 'self.helper' behind an unknown base, 'package.helper' from an unknown module."""
+    classes: tuple[LinkedClass, ...] = ()
+    """The test's class, its bases, and the helper classes it makes objects of."""
 
 
 def reach(cls: LinkedClass, function: Function) -> Reach:
@@ -98,7 +98,7 @@ def class_reach(cls: LinkedClass) -> Reach:
     return _follower(cls.suite).class_reach(cls)
 
 
-def tests_of(cls: LinkedClass) -> tuple[tuple[LinkedClass, Function], ...]:
+def all_tests(cls: LinkedClass) -> tuple[tuple[LinkedClass, Function], ...]:
     """Own and inherited tests with the class that defines each."""
     return (*((cls, f) for f in cls.own_tests), *((t.owner, t.function) for t in cls.inherited_tests))
 
@@ -107,9 +107,10 @@ def tests_of(cls: LinkedClass) -> tuple[tuple[LinkedClass, Function], ...]:
 class _Scope:
     """Names of one module."""
 
-    functions: dict[str, Function]
-    constants: dict[str, Constant]
-    classes: dict[str, LinkedClass]
+    functions: dict[str, Reached]
+    constants: dict[str, ReachedConstant]
+    helper_classes: dict[str, LinkedClass]
+    test_classes: dict[str, LinkedClass]
     imports: dict[str, str]
 
 
@@ -141,6 +142,7 @@ class _Follower:
         self.imported: dict[tuple[str, str], ModuleFacts | None] = {}
         self.scopes: dict[str, _Scope] = {}
         self.methods: dict[int, dict[str, Reached]] = {}
+        self.fixtures: dict[int, list[Reached]] = {}
         self.edges: dict[tuple[int, int], _Edges] = {}
         self.reaches: dict[tuple[int, int], Reach] = {}
 
@@ -155,7 +157,7 @@ class _Follower:
         key = (id(cls), 0)
         found = self.reaches.get(key)
         if found is None:
-            roots = [Reached(owner.module, owner, f, cls) for owner, f in tests_of(cls)]
+            roots = [Reached(owner.module, owner, f, cls) for owner, f in all_tests(cls)]
             found = self.reaches[key] = self._follow(cls, roots)
         return found
 
@@ -167,7 +169,7 @@ class _Follower:
 
     def _follow(self, cls: LinkedClass, roots: list[Reached]) -> Reach:
         tests = {id(r.function) for r in roots}
-        fixtures = [m for m in self._methods(cls).values() if m.function.kind == "setup"]
+        fixtures = self._fixtures(cls)
         setups = {id(f.function) for f in fixtures}
         queue = [*roots, *fixtures]
         seen = {(id(r.receiver), id(r.function)) for r in queue}
@@ -206,6 +208,13 @@ class _Follower:
             unknown=tuple(unknown),
         )
 
+    def _fixtures(self, cls: LinkedClass) -> list[Reached]:
+        found = self.fixtures.get(id(cls))
+        if found is None:
+            found = [m for m in self._methods(cls).values() if _is_fixture(m.function)]
+            self.fixtures[id(cls)] = found
+        return found
+
     def _edges(self, reached: Reached) -> _Edges:
         key = (id(reached.receiver), id(reached.function))
         found = self.edges.get(key)
@@ -224,11 +233,15 @@ class _Follower:
             if head in ("self", "cls", "super") and dot:
                 self._follow_member(reached, head, rest.partition(".")[0], functions, unknown)
             elif head in scope.functions:
-                functions.append(Reached(reached.module, None, scope.functions[head]))
+                functions.append(scope.functions[head])
             elif head in scope.constants:
-                constants.append(ReachedConstant(reached.path, scope.constants[head]))
-            elif head in scope.classes:
-                classes.append(scope.classes[head])
+                constants.append(scope.constants[head])
+            elif head in scope.helper_classes:
+                classes.append(scope.helper_classes[head])
+            elif head in scope.test_classes:
+                member = self._methods(scope.test_classes[head]).get(rest)
+                if member is not None:
+                    functions.append(member)
             elif head in scope.imports:
                 qualified = scope.imports[head] + dot + rest
                 self._follow_import(reached.module, qualified, functions, constants, classes, unknown)
@@ -249,7 +262,11 @@ class _Follower:
         else:
             found = self._methods(receiver).get(name)
         if found is None:
-            if receiver.opaque_bases and name not in _UNITTEST and not name.startswith("assert"):
+            if (
+                any(b.partition(".")[0] not in FOREIGN for b in receiver.opaque_bases)
+                and name not in _UNITTEST
+                and not name.startswith("assert")
+            ):
                 unknown.append(f"{head}.{name}")
         else:
             functions.append(found)
@@ -306,11 +323,11 @@ class _Follower:
         """Add what ``name`` means in ``module``, re-exports followed; False where it means nothing there."""
         scope = self._scope(module)
         if name in scope.functions:
-            functions.append(Reached(module, None, scope.functions[name]))
+            functions.append(scope.functions[name])
         elif name in scope.constants:
-            constants.append(ReachedConstant(module.path, scope.constants[name]))
-        elif name in scope.classes:
-            classes.append(scope.classes[name])
+            constants.append(scope.constants[name])
+        elif name in scope.helper_classes:
+            classes.append(scope.helper_classes[name])
         elif hops < MAX_HOPS and name in scope.imports:
             source, _, member = scope.imports[name].rpartition(".")
             target = None if source.partition(".")[0] in FOREIGN else self._module(module.path, source)
@@ -337,20 +354,31 @@ class _Follower:
     def _scope(self, module: ModuleFacts) -> _Scope:
         found = self.scopes.get(module.path)
         if found is None:
+            helpers: dict[str, LinkedClass] = {}
+            tests: dict[str, LinkedClass] = {}
+            for cls in self.classes.get(module.path, ()):
+                if cls.facts.top_level or not any(b.keyword in ("def", "class") for b in cls.facts.blocks):
+                    # A test class that is named is not run by that: super(Test, self), Test.helper().
+                    is_test = cls.is_test_case is True or cls.is_test_class
+                    (tests if is_test else helpers)[cls.name] = cls
             found = self.scopes[module.path] = _Scope(
-                {f.name: f for f in module.functions},
-                {c.name: c for c in module.constants},
-                # A test class that a function names is no helper: super(Test, self) and the like.
-                {
-                    c.name: c
-                    for c in self.classes.get(module.path, ())
-                    if c.facts.top_level and c.is_test_case is not True and not c.is_test_class
-                },
+                {f.name: Reached(module, None, f) for f in module.functions},
+                {c.name: ReachedConstant(module.path, c) for c in module.constants},
+                helpers,
+                tests,
                 dict(module.imports),
             )
         return found
 
 
+def _is_fixture(function: Function) -> bool:
+    """What the framework calls without the test: setUp and its like, and overridden properties and class methods."""
+    return function.kind == "setup" or (
+        bool(function.decorators) and any(d.name in _HOOKS for d in function.decorators)
+    )
+
+
+_HOOKS = ("property", "classmethod", "cached_property", "functools.cached_property")
 _UNITTEST = frozenset(
     "setUp tearDown setUpClass tearDownClass id skipTest fail subTest addCleanup doCleanups enterContext run debug "
     "_testMethodName device_type precision rel_tol __class__ __name__".split()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hwlint.config import Settings
-from tests.support import PATH, check, codes
+from tests.support import check, codes
 
 UPSTREAM = Settings(level="upstream")
 

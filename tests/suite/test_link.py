@@ -157,3 +157,20 @@ def test_a_cycle_of_imports_ends() -> None:
         }
     )
     assert get_class(suite, "A", "test/one.py").opaque_bases
+
+
+def test_grafted_tests() -> None:
+    suite = suite_of(
+        {
+            "test/templates.py": "class Template:\n    def test_a(self): ...\n    def helper(self): ...\n",
+            PATH: """
+                from templates import Template, copy_tests
+                class CpuTests(TestCase):
+                    device = "cpu"
+                copy_tests(Template, CpuTests, "cpu")
+                """,
+        }
+    )
+    cls = get_class(suite, "CpuTests")
+    assert [t.function.name for t in cls.grafted_tests] == ["test_a"]
+    assert cls.is_test_class and cls.facts.dynamic

@@ -1,0 +1,481 @@
+"""The rules of evidence: each looks at one thing that a test reaches and says what it argues for.
+
+What a kind of evidence weighs, and whether it proves anything by itself, is data: hwlint/catalog/evidence.toml.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hwlint.catalog import Catalog
+from hwlint.catalog.tables import read
+from hwlint.classify.verdict import Evidence
+from hwlint.rules.spans import class_span, function_span
+from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
+from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import Reach, ReachedGate, ReachedUse
+
+DEVICE_LABELS = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
+"""Device types with a HardwareClassification member of their own."""
+COMMON_ACCELERATORS = ("cuda", "accelerator")
+"""What a suite names when it means the accelerator there is."""
+HARMLESS_PREFIXES = ("torch.backends.", "torch.version.")
+"""Settings and versions: read and written on any host, whatever device the test runs on."""
+CPU_LIBRARIES = ("mkldnn", "onednn", "mkl", "fbgemm", "qnnpack", "xnnpack", "lapack", "vulkan")
+GENERIC_LIBRARIES = ("distributed", "gloo", "mpi", "triton", "numpy", "scipy")
+"""Libraries that no one vendor's device needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One entry of evidence.toml."""
+
+    name: str
+    weight: float
+    proof: bool
+    meaning: str
+
+
+@functools.lru_cache(maxsize=1)
+def kinds() -> dict[str, Kind]:
+    """The kinds of evidence by name."""
+    return {
+        e["kind"]: Kind(e["kind"], float(e["weight"]), bool(e["proof"]), e["meaning"]) for e in read("evidence")["evidence"]
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A test as one class runs it."""
+
+    cls: LinkedClass
+    owner: LinkedClass
+    """The class that defines it."""
+    function: Function
+    reach: Reach = field(repr=False)
+    catalog: Catalog = field(repr=False)
+
+    def evidence(self, kind: str, argues_for: str, message: str, path: str = "", span: Span | None = None) -> Evidence:
+        return Evidence(
+            kind=kind,
+            argues_for=argues_for,
+            message=message,
+            path=path or self.owner.path,
+            span=span or function_span(self.function),
+            weight=kinds()[kind].weight,
+        )
+
+
+EvidenceRule = Callable[[Subject], Iterator[Evidence]]
+
+
+def label_of(device: str) -> str:
+    """The classification of a test that needs ``device`` itself; ACCELERATOR where it has no member."""
+    return DEVICE_LABELS.get(device, "ACCELERATOR")
+
+
+def device_types(device: str) -> tuple[str, ...]:
+    """'cuda:1' -> ('cuda',); 'cuda|cpu' -> ('cuda', 'cpu')."""
+    return tuple(part.partition(":")[0] for part in device.split("|"))
+
+
+def instantiated(subject: Subject) -> Iterator[Evidence]:
+    """The device types that the class is instantiated for."""
+    cls = subject.cls
+    if not cls.is_instantiated:
+        return
+    call = cls.device_type_instantiations[0]
+    devices = cls.devices
+    named = [d for d in devices.devices if d in DEVICE_LABELS]
+    if devices.exact and len(devices.devices) == 1:
+        device = devices.devices[0]
+        kind = "instantiated-for-cpu" if device == "cpu" else "instantiated-for-one"
+        yield subject.evidence(kind, label_of(device), f"'{cls.name}' is instantiated for {device} alone", cls.path, call.span)
+    elif devices.devices and (device := only_device(subject.function, subject.catalog)):
+        message = f"'{cls.name}' is instantiated for several device types, but this test is kept to {device}"
+        yield subject.evidence("restricted-to-one", "ACCELERATOR", message, cls.path, call.span)
+    elif devices.devices:
+        listed = ", ".join(named or devices.devices)
+        yield subject.evidence(
+            "instantiated", "ACCELERATOR", f"'{cls.name}' is instantiated for {listed}", cls.path, call.span
+        )
+
+
+def only_device(function: Function, catalog: Catalog) -> str:
+    """The one accelerator that an ``@only...`` decorator keeps the test to, '' for none."""
+    for decorator in function.decorators:
+        entry = catalog.find_decorator(decorator.qualified)
+        if entry is not None and entry.role == "whitelist" and len(entry.devices) == 1:
+            device = entry.devices[0]
+            return device if device not in ("cpu", "accelerator") else ""
+    return ""
+
+
+def device_parameter(subject: Subject) -> Iterator[Evidence]:
+    """A ``device`` parameter that an instantiation, a parametrization or a caller passes."""
+    function = subject.function
+    taken = [p for p in ("device", "devices") if p in function.parameters]
+    if not taken or subject.cls.is_instantiated:
+        return
+    values = parametrized_devices(function.decorators)
+    if values and not any(is_accelerator(v, subject.catalog) for v in values):
+        return
+    yield subject.evidence("device-parameter", "ACCELERATOR", f"'{function.name}' takes `{taken[0]}`")
+
+
+def parametrized_devices(decorators: Iterable[Decorator]) -> tuple[str, ...]:
+    """The values of ``@parametrize("device", [...])``, where they are literals."""
+    for decorator in decorators:
+        if decorator.name.rpartition(".")[2] != "parametrize" or len(decorator.arguments) < 2:
+            continue
+        names, values = decorator.arguments[0], decorator.arguments[1]
+        if isinstance(names.value, str) and names.value.strip() in ("device", "devices", "device_type"):
+            if isinstance(values.value, tuple):
+                return tuple(v for v in values.value if isinstance(v, str))
+    return ()
+
+
+def is_accelerator(device: str, catalog: Catalog) -> bool:
+    """Whether a device string names an accelerator that a test class could be instantiated for."""
+    kind = device.partition(":")[0]
+    backend = catalog.backends.get(kind)
+    return kind == "accelerator" or (backend is not None and backend.accelerator and backend.inclusion != "never")
+
+
+def placements(subject: Subject) -> Iterator[Evidence]:
+    """Where tensors are put: 'cuda' or the accelerator there is argues for ACCELERATOR, a rarer device for itself."""
+    for reached in subject.reach.uses:
+        use = reached.use
+        if use.role not in ("placement", "parametrization") or use.construct == "bare_device":
+            continue
+        found = [d for d in device_types(use.device) if is_accelerator(d, subject.catalog)]
+        if not found:
+            continue
+        where = f"`{use.name}`" + (f" in {use.context}" if use.context else "")
+        if "cpu" in device_types(use.device):
+            yield _at(subject, reached, "optional-placement", "ACCELERATOR", f"{where} is an accelerator where there is one")
+        elif found[0] in COMMON_ACCELERATORS:
+            # 'rank:0/cuda:0' describes where a shard would be; a test may never put one there.
+            sure = use.sure and use.role == "placement" and not use.name.startswith("rank:")
+            kind = "placement" if sure else "optional-placement"
+            yield _at(subject, reached, kind, "ACCELERATOR", f"{where} places on {found[0]}")
+        else:
+            yield _at(subject, reached, "vendor-placement", label_of(found[0]), f"{where} places on {found[0]}")
+
+
+def apis(subject: Subject) -> Iterator[Evidence]:
+    """Device APIs: what one vendor alone has binds to it, what every accelerator has is portable."""
+    for reached in subject.reach.uses:
+        use = reached.use
+        if use.construct not in ("api", "tensor_type") or use.role in ("fake", "text", "key"):
+            continue
+        if use.name.startswith(HARMLESS_PREFIXES):
+            continue
+        device = device_types(use.device)[0]
+        entry = subject.catalog.find_api(use.name)
+        if use.name.rpartition(".")[2].startswith("manual_seed"):
+            continue  # Seeding a device that is not there does nothing (torch/cuda/random.py).
+        if entry is not None and entry.family == "graph" and entry.kind != "vendor_only":
+            yield _at(subject, reached, "graph-api", label_of(device), f"{use.name} captures graphs as {device} has them")
+        elif entry is not None and entry.kind == "vendor_only":
+            yield _at(subject, reached, "vendor-api", label_of(device), f"{use.name} exists on {device} alone")
+        elif is_accelerator(device, subject.catalog):
+            label = "ACCELERATOR" if device in COMMON_ACCELERATORS else label_of(device)
+            yield _at(subject, reached, "portable-api", label, f"{use.name} needs an accelerator")
+
+
+def backends(subject: Subject) -> Iterator[Evidence]:
+    """Process-group back ends."""
+    for reached in subject.reach.uses:
+        use = reached.use
+        if use.role != "backend":
+            continue
+        entry = subject.catalog.collectives.get(use.name)
+        device = accelerator_placement(subject)
+        if entry is not None and use.context.startswith("self.") and device in entry.devices:
+            # A default back end would be named where the group is made; one handed to a shared helper is what is tested.
+            message = f"it hands {use.name} to `{use.context}` and places on {device}: that back end is what it tests"
+            yield _at(subject, reached, "backend-subject", label_of(device), message)
+        elif entry is not None and entry.vendor and entry.vendor != "cpu":
+            yield _at(subject, reached, "backend", "ACCELERATOR", f"it asks for the back end {use.name}")
+
+
+def accelerator_placement(subject: Subject) -> str:
+    """The first accelerator with a label of its own that the test places on, '' for none."""
+    for reached in subject.reach.uses:
+        if reached.use.role == "placement":
+            for device in device_types(reached.use.device):
+                if device in DEVICE_LABELS and device != "cpu":
+                    return device
+    return ""
+
+
+def profiler(subject: Subject) -> Iterator[Evidence]:
+    """Profiler activities and arguments of an accelerator."""
+    for reached in subject.reach.uses:
+        if reached.use.role == "profiler" and is_accelerator(device_types(reached.use.device)[0], subject.catalog):
+            yield _at(subject, reached, "profiler", "ACCELERATOR", f"it profiles with {reached.use.name}")
+
+
+def gates(subject: Subject) -> Iterator[Evidence]:
+    """What it is skipped without."""
+    for reached in subject.reach.gates:
+        gate = reached.gate
+        if reached.scope == "helper" or (subject.cls.is_instantiated and is_device_aware(gate, subject.catalog)):
+            continue
+        if reached.scope == "file" and (gate.form != "module_exit" or in_main(gate, subject.cls.module.main)):
+            continue
+        for requirement in gate.requirements:
+            found = _requirement(subject, reached, requirement)
+            if found is None:
+                continue
+            if not gate.blocking:
+                if found.argues_for in ("", "CPU", "GENERIC") or reached.scope == "setup":
+                    continue
+                yield subject.evidence(
+                    "partial-gate", "ACCELERATOR", f"a part of it runs only where `{gate.name}`", reached.path, gate.span
+                )
+            else:
+                yield found
+
+
+def is_device_aware(gate: Gate, catalog: Catalog) -> bool:
+    """Whether a decorator looks at the running test's device: what it says holds for that device's variant alone."""
+    if gate.form not in ("decorator", "class_decorator"):
+        return False
+    entry = catalog.decorators.get(gate.name.partition("(")[0].rpartition(".")[2].lstrip("@"))
+    return entry is not None and entry.device_aware
+
+
+def in_main(gate: Gate, main: Span | None) -> bool:
+    """Whether a file's gate stands in ``__main__``: it then keeps the file from being run as a script only."""
+    return main is not None and main.line <= gate.span.line <= main.end_line
+
+
+def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Evidence | None:
+    gate, path = reached.gate, reached.path
+    if one.absent and reached.scope == "test" and one.value in COMMON_ACCELERATORS and not gate.compound:
+        return subject.evidence(
+            "absent-gate", "GENERIC", f"{_gate_text(gate)} keeps it to hosts without {one.value}", path, gate.span
+        )
+    if one.absent or (gate.combine in ("any", "mixed") and one.kind not in ("device", "accelerator")):
+        return None
+    what = _gate_text(gate)
+    if one.kind == "device":
+        if one.value == "cpu":
+            return subject.evidence("cpu-library", "CPU", f"{what} asks for the CPU", path, gate.span)
+        if one.value in COMMON_ACCELERATORS:
+            return subject.evidence("gate", "ACCELERATOR", f"{what} asks for {one.value}", path, gate.span)
+        if not is_accelerator(one.value, subject.catalog):
+            return subject.evidence("unknown", "", f"{what} asks for {one.value}, which no label is for", path, gate.span)
+        return subject.evidence("gate", label_of(one.value), f"{what} asks for {one.value}", path, gate.span)
+    if one.kind in ("accelerator", "count"):
+        return subject.evidence("gate", "ACCELERATOR", f"{what} asks for an accelerator", path, gate.span)
+    if one.kind == "capability":
+        return subject.evidence(
+            "capability-gate", "ACCELERATOR", f"{what} asks for the capability {one.value}", path, gate.span
+        )
+    if one.kind == "library":
+        name = one.value.lower()
+        if name in CPU_LIBRARIES:
+            return subject.evidence("cpu-library", "CPU", f"{what} asks for {one.value}", path, gate.span)
+        vendor = vendor_of(name, subject.catalog)
+        entry = subject.catalog.collectives.get(name)
+        device = accelerator_placement(subject) if entry is not None and not entry.default_for else ""
+        if entry is not None and device in entry.devices:
+            message = f"{what} asks for {one.value}, the default of no device, and it places on {device}"
+            return subject.evidence("backend-subject", label_of(device), message, path, gate.span)
+        if vendor and reached.scope != "file" and name in subject.catalog.collectives:
+            return subject.evidence("backend", "ACCELERATOR", f"{what} asks for {one.value}", path, gate.span)
+        if vendor:
+            kind = "vendor-backend" if reached.scope == "file" else "vendor-gate"
+            return subject.evidence(kind, label_of(vendor), f"{what} asks for {one.value}", path, gate.span)
+        return None
+    if one.kind == "platform" and one.value.lower() in ("rocm", "hip"):
+        return subject.evidence("vendor-gate", "CUDA", f"{what} asks for ROCm", path, gate.span)
+    return None
+
+
+VENDOR_LIBRARIES = {"cudnn": "cuda", "magma": "cuda", "cusolver": "cuda", "cusparse": "cuda", "cusparselt": "cuda", "nvtx": "cuda"}
+
+
+def vendor_of(library: str, catalog: Catalog) -> str:
+    """The device type that a library is bound to, '' for none."""
+    entry = catalog.collectives.get(library)
+    if entry is not None:
+        return entry.vendor if entry.vendor != "cpu" else ""
+    return VENDOR_LIBRARIES.get(library, "")
+
+
+def _gate_text(gate: Gate) -> str:
+    name = gate.name if len(gate.name) <= 60 else gate.name[:57] + "..."
+    return f"`@{name}`" if gate.form in ("decorator", "class_decorator") else f"`{name}`"
+
+
+def only_decorators(subject: Subject) -> Iterator[Evidence]:
+    """``@onlyCPU`` and kin on a test of an instantiated class: the ones for an accelerator are mostly placement."""
+    if not subject.cls.is_instantiated:
+        return
+    for decorator in subject.function.decorators:
+        entry = subject.catalog.decorators.get(decorator.name.rpartition(".")[2])
+        if entry is None or entry.role != "whitelist" or len(entry.devices) != 1:
+            continue
+        device = entry.devices[0]
+        kind, label = ("gate", "ACCELERATOR") if device in COMMON_ACCELERATORS else ("only-decorator", label_of(device))
+        yield subject.evidence(
+            kind, label, f"`@{decorator.name}` keeps it to {device}", span=decorator.span
+        )
+
+
+def fixtures(subject: Subject) -> Iterator[Evidence]:
+    """Framework bases whose set-up picks the device."""
+    for base in subject.cls.framework_bases:
+        name = base.name.rpartition(".")[2]
+        if base.accelerator_fixture:
+            yield subject.evidence(
+                "fixture", "ACCELERATOR", f"{name} picks the accelerator", subject.cls.path, class_span(subject.cls.facts)
+            )
+        elif base.device and base.kind != "device":
+            yield subject.evidence(
+                "fixture", label_of(base.device), f"{name} is for {base.device}", subject.cls.path, class_span(subject.cls.facts)
+            )
+
+
+def attributes(subject: Subject) -> Iterator[Evidence]:
+    """``device = "cpu"`` on a class that shares its tests with a twin for another device."""
+    if not subject.cls.templates and subject.owner is subject.cls:
+        yield from template(subject)
+        return
+    for name, value in subject.cls.facts.attributes:
+        if name in ("device", "device_type") and isinstance(value, str):
+            device = value.partition(":")[0]
+            if device in DEVICE_LABELS or is_accelerator(device, subject.catalog):
+                label = "ACCELERATOR" if device in COMMON_ACCELERATORS else label_of(device)
+                yield subject.evidence(
+                    "cpu-twin" if device == "cpu" else "device-attribute",
+                    label,
+                    f"'{subject.cls.name}' runs shared tests with {name} = {value!r}",
+                    subject.cls.path,
+                    class_span(subject.cls.facts),
+                )
+
+
+def template(subject: Subject) -> Iterator[Evidence]:
+    """A test that reads ``self.device`` of a class that has none: its subclasses say which."""
+    cls = subject.cls
+    if cls.is_instantiated or any(name in SELF_DEVICE for name, _ in cls.facts.attributes):
+        return
+    for name in SELF_DEVICE:
+        if f"self.{name}" in subject.function.references and cls.find_method(name) is None:
+            yield subject.evidence("template", "ACCELERATOR", f"it reads self.{name}, which the class does not set")
+            return
+
+
+SELF_DEVICE = ("device", "device_type")
+
+
+def comparisons(subject: Subject) -> Iterator[Evidence]:
+    """Device names that are compared: no reason for a label, but one to be careful."""
+    for reached in subject.reach.uses:
+        if reached.use.role == "comparison" and is_accelerator(device_types(reached.use.device)[0], subject.catalog):
+            yield _at(subject, reached, "comparison", "", f"`{reached.use.name}` is compared")
+
+
+def unknowns(subject: Subject) -> Iterator[Evidence]:
+    """What could not be followed."""
+    for name in subject.cls.opaque_bases:
+        yield subject.evidence(
+            "unknown", "", f"the base {name} cannot be followed", subject.cls.path, class_span(subject.cls.facts)
+        )
+    if subject.cls.facts.dynamic:
+        yield subject.evidence(
+            "unknown", "", "members are added from outside the class", subject.cls.path, class_span(subject.cls.facts)
+        )
+    for name in subject.reach.unknown[:3]:
+        yield subject.evidence("unknown", "", f"{name} cannot be followed")
+    for reached in subject.reach.functions:
+        flags = reached.function.flags
+        program = "string_program" in flags and any(u.role == "text" for u in reached.function.uses)
+        if "dynamic" in flags or program:
+            yield subject.evidence(
+                "unknown", "", f"{reached.symbol} runs code that is made as text", reached.path, function_span(reached.function)
+            )
+            return
+
+
+def _at(subject: Subject, reached: ReachedUse, kind: str, label: str, message: str) -> Evidence:
+    return subject.evidence(kind, label, message, reached.path, reached.use.span)
+
+
+def subject_api(subject: Subject) -> Iterator[Evidence]:
+    """A class whose tests are mostly calls of one device module: that module is what it tests."""
+    device, names, share = module_under_test(subject.cls)
+    if device and any(u.use.construct == "api" or u.use.role == "placement" for u in subject.reach.uses):
+        yield subject.evidence(
+            "subject",
+            label_of(device),
+            f"'{subject.cls.name}' is about the {device} module: {share:.0%} of its tests call it, {names} names of it in all",
+            subject.cls.path,
+            class_span(subject.cls.facts),
+        )
+
+
+SUBJECT_NAMES, SUBJECT_SHARE = 10, 0.4
+"""From this many names of a device module, called by this share of the tests, the module is what a class is about."""
+
+
+@functools.lru_cache(maxsize=64)
+def module_under_test(cls: LinkedClass) -> tuple[str, int, float]:
+    """(device type, number of its module's names that the tests call, share of the tests that call any); '' for none."""
+    names: dict[str, set[str]] = {}
+    callers: dict[str, int] = {}
+    for function in cls.own_tests:
+        called: set[str] = set()
+        for use in function.uses:
+            housekeeping = use.name.rpartition(".")[2] in HOUSEKEEPING
+            if use.construct == "api" and not use.name.startswith(HARMLESS_PREFIXES) and not housekeeping:
+                device = device_types(use.device)[0]
+                names.setdefault(device, set()).add(use.name)
+                called.add(device)
+        for device in called:
+            callers[device] = callers.get(device, 0) + 1
+    for device, found in names.items():
+        share = callers[device] / len(cls.own_tests)
+        if device in DEVICE_LABELS and len(found) >= SUBJECT_NAMES and share >= SUBJECT_SHARE:
+            return device, len(found), share
+    return "", 0, 0.0
+
+
+HOUSEKEEPING = frozenset(
+    "is_available device_count current_device set_device synchronize manual_seed manual_seed_all empty_cache init "
+    "get_device_capability get_device_properties is_bf16_supported is_initialized".split()
+)
+"""What tests of anything call on a device module."""
+
+
+RULES: tuple[EvidenceRule, ...] = (
+    instantiated,
+    device_parameter,
+    placements,
+    apis,
+    backends,
+    profiler,
+    gates,
+    only_decorators,
+    fixtures,
+    attributes,
+    subject_api,
+    comparisons,
+    unknowns,
+)
+
+
+def gather(subject: Subject) -> tuple[Evidence, ...]:
+    """All the evidence on a test: the first of each kind and label, with the strongest first."""
+    found: dict[tuple[str, str], Evidence] = {}
+    for rule in RULES:
+        for one in rule(subject):
+            found.setdefault((one.kind, one.argues_for), one)
+    return tuple(sorted(found.values(), key=lambda e: -e.weight))

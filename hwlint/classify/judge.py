@@ -1,0 +1,177 @@
+"""Evidence -> verdicts: first on each test, then on its class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from hwlint.classify.evidence import Subject, gather, kinds
+from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
+from hwlint.config import Settings
+from hwlint.rules.spans import class_span
+from hwlint.scan.facts import Function
+from hwlint.suite.model import LinkedClass, Suite
+from hwlint.suite.reach import reach
+
+ORDER: tuple[Confidence, ...] = ("certain", "likely", "unsure")
+SPLIT = "SPLIT"
+VENDOR_SHARE = 1 / 3
+"""From this share of vendor-specific tests on, the portable rest of an accelerator class is taken for company, not for a split."""
+SHOWN_EVIDENCE = 6
+
+
+def classify(suite: Suite, paths: Iterable[str], settings: Settings) -> tuple[Verdict, ...]:
+    """The verdict on each test class of ``paths``, in source order. Files that are no test files have none."""
+    found: list[Verdict] = []
+    for path in paths:
+        if settings.is_test_file(path):
+            for cls in suite.classes_in(path):
+                verdict = judge_class(cls)
+                if verdict is not None:
+                    found.append(verdict)
+    return tuple(found)
+
+
+def judge_class(cls: LinkedClass) -> Verdict | None:
+    """The verdict on one class; None for one that no loader collects tests from."""
+    if any(b.keyword == "def" for b in cls.facts.blocks) or not cls.is_test_class:
+        return None
+    tests = tuple(judge_test(cls, owner, function) for owner, function in collected(cls))
+    if not tests:
+        return None
+    label, confidence = combine(tests)
+    return Verdict(
+        path=cls.path,
+        class_name=cls.facts.qualname,
+        line=cls.facts.line,
+        label=label,
+        confidence=confidence,
+        current=cls.label,
+        current_inherited=cls.label_inherited,
+        evidence=strongest(cls, tests, label),
+        tests=tests,
+    )
+
+
+def collected(cls: LinkedClass) -> Iterator[tuple[LinkedClass, Function]]:
+    """The tests a class runs, with the class that defines each: own, inherited as far as the base keeps them, grafted."""
+    for function in cls.own_tests:
+        yield cls, function
+    for one in cls.inherited_tests:
+        if not one.owner.is_instantiated:
+            yield one.owner, one.function
+    for one in cls.grafted_tests:
+        yield one.owner, one.function
+
+
+def judge_test(cls: LinkedClass, owner: LinkedClass, function: Function) -> TestVerdict:
+    """The verdict on one test as ``cls`` runs it."""
+    subject = Subject(cls, owner, function, reach(cls, function), cls.suite.catalog)
+    evidence = gather(subject)
+    label, confidence = weigh(evidence, cls.path)
+    if label == "GENERIC":
+        evidence = (_nothing_found(subject), *evidence)
+        if any(e.kind == "no-hardware" and not e.message.endswith(NO_DEVICE) for e in evidence):
+            confidence = "likely" if confidence == "certain" else confidence
+    inherited = "" if owner is cls else f"{owner.path}::{owner.facts.qualname}"
+    return TestVerdict(function.name, function.line, label, confidence, evidence, inherited)
+
+
+def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
+    """The label that the evidence argues for most, GENERIC where it argues for none, and how sure that is.
+
+    The strongest reason decides; others of the same label only add to it, and reasons for another label that the first does not
+    explain lower the confidence. An unknown makes it likely at best.
+    """
+    for_many = any(e.kind == "instantiated" for e in evidence)
+    restricted = any(e.kind in ("gate", "vendor-gate", "only-decorator") for e in evidence)
+    arguments = [
+        # A test that runs on the CPU too can only use one vendor's API under a condition.
+        e for e in evidence if e.argues_for and not (e.kind == "vendor-api" and for_many and not restricted)
+    ]
+    unknown = any(e.kind == "unknown" for e in evidence)
+    if not arguments:
+        compared = any(e.kind == "comparison" for e in evidence)
+        return "GENERIC", "likely" if unknown or compared else "certain"
+    scores: dict[str, float] = {}
+    for one in sorted(arguments, key=lambda e: -e.weight):
+        scores[one.argues_for] = scores[one.argues_for] + one.weight / 10 if one.argues_for in scores else one.weight
+    label = max(scores, key=lambda name: scores[name])
+    reasons = [e for e in arguments if e.argues_for == label]
+    proven = is_proven(reasons, path)
+    against = [name for name in scores if name != label and not (name == "ACCELERATOR" and label not in ("CPU", "GENERIC"))]
+    margin = scores[label] - max((scores[name] for name in against), default=0.0)
+    if margin < 1:
+        return label, "unsure"
+    compared = any(e.kind == "comparison" for e in evidence)
+    kinds_found = {e.kind for e in evidence}
+    optional = "partial-gate" in kinds_found and not kinds_found & {"gate", "vendor-gate", "instantiated", "restricted-to-one"}
+    if proven and not against and not unknown and not compared and not optional and len(arguments) == len([e for e in evidence if e.argues_for]):
+        return label, "certain"
+    return label, "likely" if proven or scores[label] >= 2 else "unsure"
+
+
+NEEDS = ("gate", "fixture", "instantiated-for-one")
+USES = ("portable-api", "optional-placement", "vendor-placement", "backend", "template")
+
+
+def is_proven(reasons: list[Evidence], path: str) -> bool:
+    """Whether the reasons for a label prove it: one that does by itself, or a need for a device together with a use of it.
+
+    Where the use is in another file than ``path``, the class's own, nothing is proved: other classes share that helper, and
+    may need it for another reason.
+    """
+    if any(e.path != path for e in reasons):
+        return False
+    if any(kinds()[e.kind].proof for e in reasons):
+        return True
+    found = {e.kind for e in reasons}
+    return any(kind in found for kind in NEEDS) and any(kind in found for kind in USES)
+
+
+def combine(tests: tuple[TestVerdict, ...]) -> tuple[str, Confidence]:
+    """The class's label from its tests': theirs where they agree, SPLIT where they do not."""
+    counts = Counter(t.label for t in tests)
+    if len(counts) == 1:
+        return tests[0].label, _least(t.confidence for t in tests)
+    vendors = [name for name in counts if name in ("CUDA", "XPU", "MPS")]
+    for_many = any(e.kind == "instantiated" for e in tests[0].evidence)
+    subject = next((e.argues_for for t in tests for e in t.evidence if e.kind == "subject"), "")
+    if subject and not for_many and counts[subject] > len(tests) / 2:
+        return subject, "likely"
+    if len(counts) == 2 and len(vendors) == 1 and "ACCELERATOR" in counts and not for_many:
+        if counts[vendors[0]] >= VENDOR_SHARE * len(tests):
+            return vendors[0], "likely"
+    return SPLIT, "unsure" if any(t.confidence == "unsure" for t in tests) else "likely"
+
+
+def strongest(cls: LinkedClass, tests: tuple[TestVerdict, ...], label: str) -> tuple[Evidence, ...]:
+    """The reasons to show for a class: the strongest of its tests', those for its own label first."""
+    found: dict[tuple[str, str], Evidence] = {}
+    for test in tests:
+        for one in test.evidence:
+            found.setdefault((one.kind, one.argues_for), one)
+    ranked = sorted(found.values(), key=lambda e: (e.argues_for != label and label != SPLIT, -e.weight))
+    if label == "GENERIC" and ranked and ranked[0].kind == "no-device":
+        first = ranked[0]
+        message = f"none of its {len(tests)} tests reaches a device"
+        ranked[0] = Evidence(first.kind, first.argues_for, message, cls.path, class_span(cls.facts), first.weight)
+    return tuple(ranked[:SHOWN_EVIDENCE])
+
+
+NO_DEVICE = ", no device"
+TEXT_ROLES = ("text", "fake", "key")
+
+
+def _nothing_found(subject: Subject) -> Evidence:
+    uses = [u for u in subject.reach.uses if not u.use.device.startswith("cpu")]
+    if uses:
+        first = next((u for u in uses if u.use.role not in TEXT_ROLES or not u.use.sure), uses[0])
+        harmless = first.use.role in TEXT_ROLES and first.use.sure
+        how = f"{first.use.role}{NO_DEVICE}" if harmless else f"named, which may be no use of a device ({first.use.role})"
+        return subject.evidence("no-hardware", "GENERIC", f"`{first.use.name}` is {how}", first.path, first.use.span)
+    return subject.evidence("no-device", "GENERIC", "nothing it reaches names a device")
+
+
+def _least(confidences: Iterable[Confidence]) -> Confidence:
+    return max(confidences, key=ORDER.index)

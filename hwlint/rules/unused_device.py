@@ -1,0 +1,98 @@
+"""HW206: a device parameter that is not used, or used for some tensors only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hwlint.findings import Finding, Fix, Related, Severity
+from hwlint.rules.base import Rule, RuleContext
+from hwlint.rules.home import home_device
+from hwlint.rules.spans import function_span
+from hwlint.scan.facts import Function
+from hwlint.suite.model import LinkedClass
+
+
+class UnusedDevice(Rule):
+    code = "HW206"
+    name = "unused-device"
+    severity = Severity.WARNING
+    summary = "A test that takes a device and does not use it, or uses it for some of its tensors only"
+    why = (
+        "A device parameter that nothing reads makes one copy of the same test per device "
+        "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
+        "device but one (field notes P2)."
+    )
+    bad = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests
+from torch.testing._internal.common_utils import TestCase
+
+
+class SubTest(TestCase):
+    def test_sub(self, device):
+        x = torch.ones(3)
+        self.assertEqual(x - x, torch.zeros(3))
+
+
+instantiate_device_type_tests(SubTest, globals())
+"""
+    good = bad.replace("torch.ones(3)", "torch.ones(3, device=device)").replace(
+        "torch.zeros(3)", "torch.zeros(3, device=device)"
+    )
+    references = ("pytorch/pytorch#193350",)
+
+    def check(self, context: RuleContext) -> Iterator[Finding]:
+        for cls in context.suite.classes_in(context.module.path):
+            for function in cls.own_tests:
+                if function.mixed:
+                    yield self._mixed(context, cls, function)
+                elif self._is_unused(cls, function):
+                    yield self._unused(context, cls, function)
+
+    def _is_unused(self, cls: LinkedClass, function: Function) -> bool:
+        if function.reads_device or not ({"device", "devices"} & set(function.parameters)):
+            return False
+        if not (cls.is_instantiated or cls.label == "ACCELERATOR") or home_device(cls):
+            return False  # one device only: upstream's contract asks for the parameter all the same
+        if {"self.device_type", "self.get_primary_device", "self.get_all_devices"} & set(function.references):
+            return False
+        aware = ("deviceCountAtLeast", "ops", "modules", "optims", "onlyCPU")
+        if any(d.name.rpartition(".")[2] in aware for d in function.decorators):
+            return False
+        # A body that does nothing (pass, raise NotImplementedError, a skip) is a placeholder.
+        return bool(set(function.references) - {"NotImplementedError", "self.skipTest", "unittest", "SkipTest"})
+
+    def _unused(self, context: RuleContext, cls: LinkedClass, function: Function) -> Finding:
+        symbol = f"{cls.facts.qualname}.{function.name}"
+        name = "devices" if "devices" in function.parameters else "device"
+        fix = Fix(f"place its tensors on {name}, or move it to a GENERIC class without the parameter", "shown")
+        return Finding(
+            code=self.code,
+            path=context.module.path,
+            span=function_span(function),
+            severity=Severity.WARNING,
+            message=f"{symbol} never reads its {name} parameter and does the same on every device; {fix.message}",
+            symbol=symbol,
+            detail="unused",
+            role="placement",
+            fix=fix,
+        )
+
+    def _mixed(self, context: RuleContext, cls: LinkedClass, function: Function) -> Finding:
+        symbol = f"{cls.facts.qualname}.{function.name}"
+        path = context.module.path
+        fix = Fix("place all operands on device", "shown")
+        message = f"{symbol} combines a tensor on device with one placed elsewhere in one expression; {fix.message}"
+        first, *rest = sorted(function.mixed)
+        return Finding(
+            code=self.code,
+            path=path,
+            span=first,
+            severity=Severity.WARNING,
+            message=message,
+            symbol=symbol,
+            detail="mixed",
+            role="placement",
+            related=tuple(Related(path, span, "and here") for span in rest),
+            fix=fix,
+        )

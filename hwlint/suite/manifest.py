@@ -1,0 +1,127 @@
+"""Test IDs of a file before and after a change, compared device by device.
+
+A test is followed through the class and function it is made from in the source, so that ``PoolTest.test_pool``, turned into
+``PoolTestCUDA.test_pool_cuda`` by an instantiation, is one test with another name, not one lost and one new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hwlint.suite.ids import TestId
+
+Fate = Literal["kept", "renamed", "new", "lost"]
+Template = tuple[str, str]
+"""(qualified class, test) in the source."""
+PLAIN = ""
+"""The device of a test that no instantiation made: it runs on whatever host there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of one test on one device; ``before`` is None for a new one, ``after`` for a lost one."""
+
+    fate: Fate
+    device: str
+    """Of the test afterwards, of the lost one before."""
+    before: TestId | None = None
+    after: TestId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The comparison, in the order of the new tests, the lost ones last."""
+
+    entries: tuple[Entry, ...] = ()
+
+    def of(self, fate: Fate) -> tuple[Entry, ...]:
+        return tuple(e for e in self.entries if e.fate == fate)
+
+    @property
+    def lost(self) -> tuple[Entry, ...]:
+        return self.of("lost")
+
+    @property
+    def changed(self) -> bool:
+        return any(e.fate != "kept" for e in self.entries)
+
+    def by_device(self) -> dict[str, dict[Fate, int]]:
+        """Counts by device ('' for plain tests), devices sorted."""
+        counts: dict[str, dict[Fate, int]] = {}
+        for entry in self.entries:
+            row = counts.setdefault(entry.device, {"kept": 0, "renamed": 0, "new": 0, "lost": 0})
+            row[entry.fate] += 1
+        return dict(sorted(counts.items()))
+
+
+def compare(
+    before: Iterable[TestId], after: Iterable[TestId], renames: Mapping[Template, Template] | None = None
+) -> Manifest:
+    """Compare the tests of one file. ``renames`` maps old templates to new ones where a change moved or renamed them.
+
+    Tests of one template are paired on the same device, by name where it is the same, else in their order. A template that had one
+    plain test lives on in the generated tests of whatever devices: the first of them is that test renamed, the others are new. A plain
+    template with several (parametrized) tests is paired with those of its first device likewise.
+    """
+    renames = renames or {}
+    old = _by_template(before, renames)
+    new = _by_template(after, {})
+    entries: list[Entry] = []
+    lost: list[Entry] = []
+    for template in dict.fromkeys((*new, *old)):
+        entries_of, lost_of = _compare_template(old.get(template, {}), new.get(template, {}))
+        entries += entries_of
+        lost += lost_of
+    return Manifest((*entries, *lost))
+
+
+def _by_template(
+    ids: Iterable[TestId], renames: Mapping[Template, Template]
+) -> dict[Template, dict[str, list[TestId]]]:
+    found: dict[Template, dict[str, list[TestId]]] = {}
+    for one in ids:
+        template = (one.template_class, one.template_test)
+        found.setdefault(renames.get(template, template), {}).setdefault(one.device, []).append(one)
+    return found
+
+
+def _compare_template(old: dict[str, list[TestId]], new: dict[str, list[TestId]]) -> tuple[list[Entry], list[Entry]]:
+    entries: list[Entry] = []
+    lost: list[Entry] = []
+    rest_old = {device: list(ids) for device, ids in old.items()}
+    if PLAIN in rest_old and PLAIN not in new and new:
+        # Once plain, now generated: it lives on where it is generated.
+        first = next(iter(new))
+        rest_old.setdefault(first, []).extend(rest_old.pop(PLAIN))
+    elif PLAIN in new and PLAIN not in old and len(old) > 0:
+        # Once generated, now plain: one run for all devices.
+        first = next(iter(old))
+        rest_old[PLAIN] = rest_old.pop(first)
+    for device, ids in new.items():
+        previous = rest_old.pop(device, [])
+        fates, gone = _pair(device, previous, ids)
+        entries += fates
+        lost += gone
+    for device, ids in rest_old.items():
+        lost += (Entry("lost", device, before=one) for one in ids)
+    return entries, lost
+
+
+def _pair(device: str, old: list[TestId], new: list[TestId]) -> tuple[list[Entry], list[Entry]]:
+    """Pair the tests of one template on one device, same names first."""
+    named = {(one.class_name, one.name): one for one in old}
+    kept = {(one.class_name, one.name) for one in new} & set(named)
+    others = iter([one for one in old if (one.class_name, one.name) not in kept])
+    entries = []
+    for one in new:
+        if (one.class_name, one.name) in kept:
+            entries.append(Entry("kept", device, named[one.class_name, one.name], one))
+            continue
+        previous = next(others, None)
+        entries.append(Entry("new", device, None, one) if previous is None else Entry("renamed", device, previous, one))
+    # A name with '*' stands for several tests: fewer names are no fewer tests then.
+    unreadable = any(not one.exact for one in new)
+    gone = [] if unreadable else [Entry("lost", device, before=one) for one in others]
+    return entries, gone

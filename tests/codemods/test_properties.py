@@ -1,0 +1,152 @@
+"""Whatever test module the codemods meet: the invariants hold, and nothing is half done."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codemods.edit import SourceFile, Splice, splice
+from codemods.guard import comments
+from hwlint.scan.facts import Problem
+from hwlint.scan.reading import read_source
+from tests.codemods.harness import check_invariants, migrate
+
+HEADS = (
+    "from torch.testing._internal.common_utils import run_tests, TestCase\n",
+    "from torch.testing._internal.common_utils import (\n    run_tests,  # last\n    TestCase,\n)\n",
+    "from torch.testing._internal.common_utils import *\n",
+    "from torch.testing._internal import common_utils\nfrom torch.testing._internal.common_utils import TestCase\n",
+    "from torch.testing._internal.common_utils import HardwareClassification, TestCase\n",
+    "try:\n    from torch.testing._internal.common_utils import TestCase\nexcept ImportError:\n    raise\n",
+    "from unittest import TestCase\n",
+)
+GATES = (
+    "",
+    "@onlyCUDA\n",
+    "@onlyAccelerator\n",
+    '@unittest.skipIf(not torch.cuda.is_available(), "needs cuda")\n',
+    '@unittest.skipIf(not TEST_CUDA or IS_WINDOWS, "needs cuda, not windows")  # why\n',
+    "# about the test\n",
+    "@parametrize('n', [1, 2])\n",
+    "@dtypes(torch.float, torch.double)\n",
+)
+BODIES = (
+    "self.assertEqual(1, 1)",
+    'torch.ones(2, device="cuda").sum()  # placed',
+    "torch.ones(2, device=device).sum()",
+    "torch.ones(2).cuda()",
+    'self.assertEqual(x.device.type, "cuda")',
+    "torch.cuda.synchronize()",
+    "torch.cuda.nvtx.range_push('x')",
+    'with FakeTensorMode():\n    torch.empty(2, device="cuda")',
+    'self.assertExpectedInline(out, """cuda:0""")',
+    "for d in get_all_device_types():\n    torch.ones(2, device=d)",
+    "super(ONE, self).setUp()",
+    'x = """\ndevice = "cuda"\n"""',
+    "pass",
+)
+FIRST = (
+    "",
+    '"""Docs."""\n',
+    '"""Docs."""\n\n',
+    "hw_classification = HardwareClassification.GENERIC\n",
+    'hw_classification = HardwareClassification.CUDA\n"""Docs."""\n',
+    "# comment\n\n",
+    "x = 1; y = 2\n",
+    "device = 'cuda'\n",
+)
+CALLS = (
+    "",
+    "instantiate_device_type_tests(ONE, globals())\n",
+    'instantiate_device_type_tests(ONE, globals(), only_for="cuda")\n',
+    'instantiate_device_type_tests(ONE, globals(), except_for=("cpu",), allow_xpu=True)\n',
+    "instantiate_parametrized_tests(ONE)\n",
+)
+BASES = ("TestCase", "unittest.TestCase", "Mixin, TestCase", "\n    TestCase,  # base\n", "BEFORE", "Unknown")
+IMPORTS = """\
+import unittest
+import torch
+from torch.testing._internal.common_device_type import (
+    dtypes, instantiate_device_type_tests, onlyAccelerator, onlyCUDA,
+)
+from torch.testing._internal.common_utils import IS_WINDOWS, TEST_CUDA, instantiate_parametrized_tests, parametrize
+"""
+
+
+def indented(text: str, by: str) -> str:
+    return "".join(f"{by}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+@st.composite
+def methods(draw: st.DrawFn, number: int, by: str) -> str:
+    gate = draw(st.sampled_from(GATES))
+    parameters = draw(st.sampled_from(("self", "self, device", "self, device, dtype", "self, n")))
+    name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_c_cpu"))) + str(number) * draw(st.booleans())
+    body = draw(st.sampled_from(BODIES))
+    prefix = draw(st.sampled_from(("", "", "async ")))
+    return indented(f"{gate}{prefix}def {name}({parameters}):\n{indented(body, by)}\n", by) + draw(st.sampled_from(("", "\n")))
+
+
+@st.composite
+def modules(draw: st.DrawFn) -> str:
+    by = draw(st.sampled_from(("    ", "\t", "  ")))
+    parts = [draw(st.sampled_from(("", "#!/usr/bin/env python3\n", '"""Module."""\n', "# Owner(s): [\"module: x\"]\n\n")))]
+    parts += [IMPORTS, draw(st.sampled_from(HEADS)), "\n\n"]
+    before = "TestCase"
+    for index in range(draw(st.integers(1, 3))):
+        name = draw(st.sampled_from(("OneTest", "TwoTestCUDA", "ThreeTest"))) + str(index)
+        base = draw(st.sampled_from(BASES)).replace("BEFORE", before)
+        body = indented(draw(st.sampled_from(FIRST)), by)
+        for number in range(draw(st.integers(1, 3))):
+            body += draw(methods(number, by))
+        call = draw(st.sampled_from(CALLS))
+        block = f"class {name}({base}):\n{body}{draw(st.sampled_from(('', chr(10), chr(10) * 2)))}{call}".replace("ONE", name)
+        if draw(st.integers(0, 4)) == 0:
+            block = f"if torch.cuda.is_available():\n{indented(block, by)}"
+        parts += [block, "\n\n"]
+        before = name
+    parts.append(draw(st.sampled_from(("", 'if __name__ == "__main__":\n    run_tests()\n', "if __name__ == '__main__': unittest.main()\n"))))
+    text = "".join(parts)
+    return text.rstrip("\n") if draw(st.integers(0, 4)) == 0 else text
+
+
+@settings(max_examples=150, deadline=None)
+@given(modules(), st.booleans(), st.sampled_from(("\n", "\r\n")), st.booleans())
+def test_invariants_hold(text: str, unsafe: bool, newline: str, bom: bool) -> None:
+    data = (b"\xef\xbb\xbf" if bom else b"") + text.replace("\n", newline).encode()
+    if isinstance(read_source(data, "x.py"), Problem):
+        return
+    options = {"unsafe": unsafe, "test_base": True, "confidence": "likely" if unsafe else "certain"}
+    outcome = migrate(data, **options)  # type: ignore[arg-type]
+    check_invariants(outcome, **options)
+    kept = {old.strip() for old in text.split("\n") if old.strip().startswith("#")}
+    assert kept <= {new.strip() for new in outcome.after.decode("utf-8-sig").replace("\r\n", "\n").split("\n")}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="ab \n\r\t\f#'\"é😀\\", max_size=60), st.data())
+def test_offsets_agree_with_lines(text: str, data: st.DataObject) -> None:
+    if isinstance(read_source(text.encode(), "x.py"), Problem):
+        return
+    source = read_source(text.encode(), "x.py")
+    assert not isinstance(source, Problem)
+    file = SourceFile(source)
+    assert file.encode(file.text) == text.encode()
+    assert "".join(file.text[file.line_start(n) : file.line_start(n + 1)] for n in range(1, file.line_count + 1)) == text
+    at = data.draw(st.integers(0, len(text)))
+    line = file.line_of(at)
+    column = len(text[file.line_start(line) : at].encode())
+    assert file.offset(line, column) == at
+
+
+@given(st.text(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.text(max_size=3)), max_size=4))
+def test_insertions_keep_all_that_was_there(text: str, insertions: list[tuple[int, str]]) -> None:
+    places = [Splice(min(at, len(text)), min(at, len(text)), new) for at, new in insertions]
+    result = splice(text, places)
+    assert len(result) == len(text) + sum(len(new) for _, new in insertions)
+
+
+@given(st.lists(st.text(alphabet="ab# ", max_size=6), max_size=5))
+def test_comments_are_those_of_the_lines(lines: list[str]) -> None:
+    text = "".join(f"x = 1 # {line.strip()}\n" for line in lines)
+    assert comments(text) == [f"# {line.strip()}".rstrip() for line in lines]

@@ -1,0 +1,7 @@
+import unittest
+
+TestCase = unittest.TestCase
+
+
+def run_tests():
+    unittest.main()
