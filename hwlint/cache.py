@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 KEEP_SECONDS = 30 * 24 * 3600
-KEEP_RESULTS = 100
+KEEP_RESULTS = 50_000_000
+"""Bytes."""
 
 
 class Cache:
@@ -103,8 +104,10 @@ class Cache:
                 self._connection.execute("COMMIT")
             if self._written:
                 self._connection.execute("DELETE FROM facts WHERE used < ?", (int(time.time()) - KEEP_SECONDS,))
+                # The newest results, as far as they fit: one of a large tree takes a few megabytes.
                 self._connection.execute(
-                    "DELETE FROM results WHERE key NOT IN (SELECT key FROM results ORDER BY used DESC LIMIT ?)",
+                    "DELETE FROM results WHERE key IN (SELECT key FROM (SELECT key, SUM(LENGTH(data)) OVER"
+                    " (ORDER BY used DESC, rowid DESC) AS total FROM results) WHERE total > ?)",
                     (KEEP_RESULTS,),
                 )
             self._connection.close()

@@ -21,6 +21,10 @@ from hwlint.scan.facts import ModuleFacts
 from hwlint.scan.suppressions import apply
 
 
+MANY_MODULES = 200
+"""From this many on, processes save more than they take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What the rules say of the checked files."""
@@ -52,8 +56,7 @@ def check(
     crashes: list[Crash] = []
     modules = [m for m in analysis.modules if m.path not in passed_over]
     suppressed = ignored = 0
-    for module in modules:
-        found, failed = _run(rules, module, analysis)
+    for module, (found, failed) in zip(modules, _run_all(rules, modules, analysis)):
         crashes += failed
         # The order in which rules meet one another's findings is no order; a rule may come upon one cause twice.
         selected = [f for f in dict.fromkeys(found) if analysis.settings.is_selected(f.code, f.path)]
@@ -99,6 +102,26 @@ def with_severities(findings: Iterable[Finding], settings: Settings) -> Iterator
     for finding in findings:
         wish = next((severity for code, severity in by_length if finding.code.startswith(code)), None)
         yield finding if wish is None else replace(finding, severity=Severity(wish))
+
+
+def _run_all(
+    rules: Sequence[type[Rule]], modules: Sequence[ModuleFacts], analysis: Analysis
+) -> list[tuple[list[Finding], list[Crash]]]:
+    """What :func:`_run` gives for each module; for many of them in processes, which have the suite by being forked."""
+    from hwlint.workers import can_fork, run_in_processes
+
+    if analysis.jobs < 2 or len(modules) < MANY_MODULES or not can_fork():
+        return [_run(rules, module, analysis) for module in modules]
+
+    def encoded(index: int) -> bytes:
+        return codec.encode(_run(rules, modules[index], analysis))
+
+    results: dict[int, tuple[list[Finding], list[Crash]]] = {}
+    for index, data in run_in_processes(encoded, range(len(modules)), [m.size for m in modules], analysis.jobs):
+        if isinstance(data, bytes):
+            results[index] = codec.decode(tuple, data)
+    # A process that died says nothing of its module: what goes wrong there shall go wrong here.
+    return [results.get(i) or _run(rules, module, analysis) for i, module in enumerate(modules)]
 
 
 def _run(rules: Sequence[type[Rule]], module: ModuleFacts, analysis: Analysis) -> tuple[list[Finding], list[Crash]]:

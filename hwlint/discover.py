@@ -36,8 +36,8 @@ def find_root(paths: Sequence[Path] = (), cwd: Path | None = None) -> Path:
     """What paths are relative to: the folder of the nearest ``[tool.hwlint]``, else the repository, else ``cwd``.
 
     Looked for upwards from ``paths``, else from ``cwd``, and not beyond the repository. Where neither is there and the
-    paths lie outside ``cwd``: the folder of the nearest .lintrunner.toml (a source archive of PyTorch has no .git), the folder
-    above a ``test`` folder (upstream's paths begin with it), else the folder they share.
+    paths lie outside ``cwd``: the folder of the nearest .lintrunner.toml (a source archive of PyTorch has no .git), the
+    folder above a ``test`` folder (upstream's paths begin with it), else the folder they share.
     """
     here = _here(cwd)
     start = _common_folder([here / path for path in paths]) if paths else here

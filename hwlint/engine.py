@@ -55,6 +55,8 @@ class Analysis:
     settings: Settings
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by stage: read, scan, context, link."""
+    jobs: int = 1
+    """Processes that what follows may use."""
     consulted: tuple[tuple[str, str], ...] = ()
     """Other files that the result hangs on, with the digest of their content, '' for one that is not there."""
 
@@ -122,7 +124,7 @@ def analyze(
         with _timed(timings, "link"):
             suite = link(modules.values(), catalog)
     checked = tuple(modules[p].path for p in discovery.paths)
-    return Analysis(suite, checked, catalog, settings, timings, tuple(sorted(consulted.items())))
+    return Analysis(suite, checked, catalog, settings, timings, scanner.jobs, tuple(sorted(consulted.items())))
 
 
 def remembered(

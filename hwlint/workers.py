@@ -141,12 +141,18 @@ def _ready(workers: list[_Worker]) -> list[_Worker]:
     return [w for w in workers if w.pipe in ready]
 
 
+def can_fork() -> bool:
+    """Whether workers are forked, and so have everything that is imported and made already.
+
+    With other threads about, or on macOS, that is not safe.
+    """
+    return sys.platform.startswith("linux") and threading.active_count() == 1
+
+
 def _context() -> Any:
     import multiprocessing
 
-    # A fork has everything imported already; with other threads about, or on macOS, it is not safe.
-    forks = sys.platform.startswith("linux") and threading.active_count() == 1
-    return multiprocessing.get_context("fork" if forks else "spawn")
+    return multiprocessing.get_context("fork" if can_fork() else "spawn")
 
 
 def _work(function: Callable[[Any], bytes], pipe: Connection) -> None:

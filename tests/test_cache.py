@@ -175,13 +175,13 @@ def test_use_keeps_an_entry(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_few_results_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "KEEP_RESULTS", 2)
+def test_the_newest_results_are_kept_as_far_as_they_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "KEEP_RESULTS", 2500)
     opened = Cache.open(tmp_path)
-    opened.put("results", [(bytes([n]), b"v") for n in range(5)])
+    opened.put("results", [(bytes([n]), b"v" * 1000) for n in range(5)])
     opened.close()
     opened = Cache.open(tmp_path)
-    assert sum(opened.get("results", bytes([n])) is not None for n in range(5)) == 2
+    assert [n for n in range(5) if opened.get("results", bytes([n])) is not None] == [3, 4]
     opened.close()
 
 

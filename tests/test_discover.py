@@ -149,3 +149,11 @@ def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "getcwd", gone)
     with pytest.raises(UsageError, match="^the current folder is not there any more$"):
         find_root()
+
+
+def test_a_source_archive_without_git_is_known_by_its_lintrunner_file_or_its_test_folder(tmp_path: Path) -> None:
+    make(tmp_path, ["here/x.py", "tree/test/nn/test_a.py", "tree/test/test_b.py"])
+    assert find_root([Path("../tree/test")], tmp_path / "here") == tmp_path / "tree"
+    assert find_root([Path("../tree/test/nn/test_a.py")], tmp_path / "here") == tmp_path / "tree/test/nn"
+    make(tmp_path, ["tree/.lintrunner.toml"])
+    assert find_root([Path("../tree/test/nn/test_a.py")], tmp_path / "here") == tmp_path / "tree"

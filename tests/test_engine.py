@@ -278,7 +278,7 @@ def test_nesting_as_deep_as_generated_code_has_it(tmp_path: Path) -> None:
     assert problems(run(tmp_path, *files)) == {}
 
 
-@pytest.mark.parametrize("text", ["a = " + "(" * 5000, "a = " + "-" * 90_000 + "1", "a = x" + ".f()" * 50_000])
+@pytest.mark.parametrize("text", ["a = " + "(" * 5000, "a = " + "-" * 90_000 + "1"])
 def test_nesting_beyond_that_is_said(tmp_path: Path, text: str) -> None:
     write(tmp_path, {"deep.py": text + "\n", "fine.py": "x = 1\n"})
     assert list(problems(run(tmp_path, "deep.py", "fine.py"))) == ["deep.py"]

@@ -362,6 +362,8 @@ def _collectives(extra: tuple[Backend, ...]) -> Mapping[str, Collective]:
                 old,
                 devices=_added(old.devices, backend.name),
                 default_for=_added(old.default_for, backend.name),
+                # A library that two back ends ship under one name is bound to the one this configuration is about.
+                vendor=backend.name if old.vendor else "",
             )
     return MappingProxyType(found)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hwlint.classify.evidence import Subject, gather, kinds
+from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
-from hwlint.rules.spans import class_span
+from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Function
 from hwlint.suite.model import LinkedClass, Suite
-from hwlint.suite.reach import reach
+from hwlint.suite.reach import class_reach, reach
 
 ORDER: tuple[Confidence, ...] = ("certain", "likely", "unsure")
 SPLIT = "SPLIT"
@@ -36,7 +36,10 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
     """The verdict on one class; None for one that no loader collects tests from."""
     if any(b.keyword == "def" for b in cls.facts.blocks) or not cls.is_test_class:
         return None
-    tests = tuple(judge_test(cls, owner, function) for owner, function in collected(cls))
+    if reaches_nothing(cls):
+        tests = tuple(_plain_verdict(cls, owner, function) for owner, function in collected(cls))
+    else:
+        tests = tuple(judge_test(cls, owner, function) for owner, function in collected(cls))
     if not tests:
         return None
     label, confidence = combine(tests)
@@ -51,6 +54,26 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
         evidence=strongest(cls, tests, label),
         tests=tests,
     )
+
+
+def reaches_nothing(cls: LinkedClass) -> bool:
+    """Whether there is no evidence on any of its tests: most classes, told at once instead of test by test."""
+    if cls.is_instantiated or cls.opaque_bases or cls.facts.dynamic or cls.templates or cls.framework_devices:
+        return False
+    if any("device" in f.parameters or "devices" in f.parameters for _, f in collected(cls)):
+        return False
+    found = class_reach(cls)
+    return not (found.uses or found.gates or found.unknown) and not any(
+        r.function.flags or any(f"self.{name}" in r.function.references for name in SELF_DEVICE) for r in found.functions
+    )
+
+
+def _plain_verdict(cls: LinkedClass, owner: LinkedClass, function: Function) -> TestVerdict:
+    reason = Evidence(
+        "no-device", "GENERIC", NOTHING, owner.path, function_span(function), kinds()["no-device"].weight
+    )
+    inherited = "" if owner is cls else f"{owner.path}::{owner.facts.qualname}"
+    return TestVerdict(function.name, function.line, "GENERIC", "certain", (reason,), inherited)
 
 
 def collected(cls: LinkedClass) -> Iterator[tuple[LinkedClass, Function]]:
@@ -154,13 +177,19 @@ def strongest(cls: LinkedClass, tests: tuple[TestVerdict, ...], label: str) -> t
     ranked = sorted(found.values(), key=lambda e: (e.argues_for != label and label != SPLIT, -e.weight))
     if label == "GENERIC" and ranked and ranked[0].kind == "no-device":
         first = ranked[0]
-        message = f"none of its {len(tests)} tests reaches a device"
+        message = f"none of its {len(tests)} tests reaches a device" if len(tests) > 1 else "its test reaches no device"
         ranked[0] = Evidence(first.kind, first.argues_for, message, cls.path, class_span(cls.facts), first.weight)
     return tuple(ranked[:SHOWN_EVIDENCE])
 
 
+NOTHING = "nothing it reaches names a device"
 NO_DEVICE = ", no device"
 TEXT_ROLES = ("text", "fake", "key")
+
+
+def split_counts(verdict: Verdict) -> str:
+    """'3 GENERIC, 1 CUDA'."""
+    return ", ".join(f"{n} {label}" for label, n in Counter(t.label for t in verdict.tests).most_common())
 
 
 def _nothing_found(subject: Subject) -> Evidence:
@@ -170,7 +199,7 @@ def _nothing_found(subject: Subject) -> Evidence:
         harmless = first.use.role in TEXT_ROLES and first.use.sure
         how = f"{first.use.role}{NO_DEVICE}" if harmless else f"named, which may be no use of a device ({first.use.role})"
         return subject.evidence("no-hardware", "GENERIC", f"`{first.use.name}` is {how}", first.path, first.use.span)
-    return subject.evidence("no-device", "GENERIC", "nothing it reaches names a device")
+    return subject.evidence("no-device", "GENERIC", NOTHING)
 
 
 def _least(confidences: Iterable[Confidence]) -> Confidence:

@@ -34,7 +34,7 @@ FORMATS = ("text", "json", "markdown")
 @click.command("migrate")
 @run_options
 @output_options(FORMATS)
-@click.option("--diff", "mode", flag_value="diff", default=True, help="Show what would change (default).")
+@click.option("--diff", "mode", flag_value="diff", help="Show what would change (default).")
 @click.option("--write", "mode", flag_value="write", help="Change the files.")
 @click.option("--check", "mode", flag_value="check", help="Only say whether anything would change.")
 @click.option("--patch-dir", type=PATH, help="Write one patch a file into this folder, for `git apply`.")
@@ -45,7 +45,9 @@ FORMATS = ("text", "json", "markdown")
 @click.option("--unsafe", is_flag=True, help="Make unsafe changes too.")
 @click.option("--split", is_flag=True, help="Split classes whose tests belong to several labels.")
 @click.option("--confidence", type=click.Choice(["certain", "likely"]), help="How sure a label must be to be written.")
-@click.option("--label", "labels", multiple=True, metavar="CLASS=LABEL", help="The label of a class, whatever the evidence.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="CLASS=LABEL", help="The label of a class, whatever the evidence."
+)
 @click.option("--downstream", multiple=True, type=PATH, help="Folders or files elsewhere that key on test names.")
 @click.option("--allowlist", type=PATH, help="List to take files from that are clean now (with --write).")
 @click.option("--summary", type=PATH, help="Write Markdown for a pull request to this file.")
@@ -54,7 +56,7 @@ def migrate(
     format_name: str,
     output: Path | None,
     color: bool | None,
-    mode: str,
+    mode: str | None,
     patch_dir: Path | None,
     allow_dirty: bool,
     only: tuple[str, ...],
@@ -70,17 +72,18 @@ def migrate(
 ) -> int:
     """Rewrite test files to device-generic form, and prove that no test was lost.
 
-    PATHS are files or folders; @FILE stands for the paths that FILE lists. Shown is a unified diff, on standard output; what was
-    refused, and why, goes to standard error. What cannot be proved stays as it is.
+    PATHS are files or folders; @FILE stands for the paths that FILE lists. Shown is a unified diff, on standard
+    output; what was refused, and why, goes to standard error. What cannot be proved stays as it is.
 
-    Exit status: 0 nothing to do, or all of it written; 1 there is something to do; 2 hwlint could not do what was asked (a file
-    with uncommitted changes, say); 3 an internal error, or a change that failed its proof and was taken back.
+    Exit status: 0 nothing to do, or all of it written; 1 there is something to do; 2 hwlint could not do what was
+    asked (a file with uncommitted changes, say); 3 an internal error, or a change that failed its proof and was taken
+    back.
     """
     if listing:
         return _list()
-    if patch_dir is not None and mode != "diff":
+    if patch_dir is not None and mode not in (None, "diff"):
         raise click.UsageError("--patch-dir goes with neither --write nor --check")
-    mode = "patch" if patch_dir is not None else mode
+    mode = "patch" if patch_dir is not None else mode or "diff"
     project = open_project(run, allowlist=absolute(allowlist))
     migration = _migrate(run, project, _options(only, skip, unsafe, split, labels), confidence)
     report = _report(project, migration, mode, allow_dirty, downstream)

@@ -42,16 +42,24 @@ WIDTH = 100
 @click.option("--rev", metavar="REV", help="Look at this commit in place of the files on disk.")
 @click.option("--allowlist", type=PATH, help="JSON list of files not yet migrated, as PyTorch's linter has it.")
 @click.option("--depth", type=click.IntRange(0), help="Folder levels in the table by folder.")
-@click.option("--rows", type=click.IntRange(0), default=15, show_default=True, help="Rows of a table (text, markdown); 0: all.")
+@click.option(
+    "--rows", type=click.IntRange(0), default=15, show_default=True, help="Rows of a table (text, markdown); 0: all."
+)
 @click.option("--history", is_flag=True, help="Show the way here, from git or from --snapshots.")
 @click.option("--since", default="", metavar="DATE|REV", help="Start of the history.")
-@click.option("--every", default="week", metavar="week|month|N", show_default=True, help="Points of the history; N: commits.")
+@click.option(
+    "--every", default="week", metavar="week|month|N", show_default=True, help="Points of the history; N: commits."
+)
 @click.option("--snapshots", type=PATH, help="File of stored snapshots to take the history from.")
 @click.option("--save", type=PATH, help="Add this snapshot to a file, one JSON document a line.")
 @click.option("--date", metavar="DATE|now", help="Date of the report, in place of the commit's.")
-@click.option("--compare", nargs=2, type=PATH, metavar="A B", help="What moved between two snapshots; PATHS are not read.")
-@click.option("--max-unclassified", type=click.IntRange(0), metavar="N", help="Exit with 1 where more classes are unclassified.")
-@click.option("--no-regression", type=PATH, metavar="SNAPSHOT", help="Exit with 1 where something is worse than there.")
+@click.option(
+    "--compare", nargs=2, type=PATH, metavar="A B", help="What moved between two snapshots; PATHS are not read."
+)
+@click.option(
+    "--max-unclassified", type=click.IntRange(0), metavar="N", help="Exit with 1 where more classes are unclassified."
+)
+@click.option("--no-regression", type=PATH, metavar="SNAPSHOT", help="Exit with 1 if something is worse than there.")
 def progress(
     run: RunOptions,
     format_name: str,
@@ -91,6 +99,8 @@ def progress(
     baseline = _load(no_regression)
     source = _source(run, rev, allowlist)
     snapshot, course = _take(run, source, shown_date, history and snapshots is None, since, every)
+    if save is not None and not snapshot.origin.date:
+        raise click.UsageError("--save: no commit dates this snapshot; give it a --date, such as 'now'")
     if history and snapshots is not None:
         course = _stored_course(snapshots, snapshot)
     report = ProgressReport(
@@ -205,7 +215,9 @@ def _take(
         snapshot = take_snapshot(source, classify, cache, jobs=jobs, date=date, progress=bar)
         if with_course:
             if source.git is None or not source.revision:
-                raise UsageError("--history: there is no git history here; --snapshots FILE takes it from stored snapshots")
+                raise UsageError(
+                    "--history: there is no git history here; --snapshots FILE takes it from stored snapshots"
+                )
             course = take_course(source, cache, since=since, every=every, jobs=jobs, progress=bar)
     return snapshot, course
 
@@ -237,8 +249,6 @@ def _save(path: Path, snapshot: Snapshot) -> None:
     from hwlint.errors import UsageError
     from hwlint.progress.document import dump_line
 
-    if not snapshot.origin.date:
-        raise UsageError("--save: no commit dates this snapshot; give it a --date, such as 'now'")
     line = dump_line(snapshot).encode("ascii")
     try:
         known = path.read_bytes() if path.exists() else b""

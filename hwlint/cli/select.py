@@ -25,7 +25,9 @@ ANY = "any"
 @click.command("select")
 @run_options
 @output_options(FORMATS)
-@click.option("--device", required=True, metavar="NAME", help="Device type: cpu, cuda, xpu, mps, or your back end's name.")
+@click.option(
+    "--device", required=True, metavar="NAME", help="Device type: cpu, cuda, xpu, mps, or your back end's name."
+)
 @click.option(
     "--classification",
     multiple=True,
@@ -76,7 +78,12 @@ def select(
             note(line)
         patterns = sum(not s.exact for s in selection.selected)
         if format_name in ("pytest", "unittest") and patterns:
-            note(f"{patterns} names are only known as patterns and are left out; --format text lists them")
+            known = (
+                "1 name is only known as a pattern and is"
+                if patterns == 1
+                else f"{patterns} names are only known as patterns and are"
+            )
+            note(f"{known} left out; --format text lists all")
     return OK
 
 

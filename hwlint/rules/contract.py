@@ -173,11 +173,10 @@ class ParserTest(TestCase):
             if subject.cls.is_test_case is False and subject.cls.subclasses() and context.settings.level == "full":
                 if all(s.label for s in subject.cls.subclasses() if s.is_test_case is not False):
                     return
-            yield self.at_class(
-                subject,
-                f"test class '{name}' has no hw_classification",
-                fix=Fix(f"add `hw_classification = HardwareClassification.<MEMBER>`, one of {', '.join(LABELS)}"),
-            )
+            fix = Fix(f"add `hw_classification = HardwareClassification.<MEMBER>`, one of {', '.join(LABELS)}")
+            if context.settings.level == "full":
+                fix = suggestion(subject.cls) or fix
+            yield self.at_class(subject, f"test class '{name}' has no hw_classification", fix=fix)
         elif subject.inherited and subject.tests and context.settings.migrate.subclass_tags == "own":
             source = subject.cls.tag_owner.name if subject.cls.tag_owner is not None else "its framework base"
             yield self.at_class(
@@ -185,6 +184,20 @@ class ParserTest(TestCase):
                 f"test class '{name}' inherits {subject.label} from {source}; upstream's linter asks for its own",
                 Severity.INFO,
             )
+
+
+def suggestion(cls: LinkedClass) -> Fix | None:
+    """The label that the evidence argues for, where it is certain or likely; None where it does not tell."""
+    from hwlint.classify.judge import judge_class, split_counts
+
+    verdict = judge_class(cls)
+    if verdict is None or verdict.confidence == "unsure":
+        return None
+    if verdict.label == "SPLIT":
+        return Fix(f"split it: its tests belong to several labels ({split_counts(verdict)}); see `hwlint classify`")
+    why = f": {verdict.evidence[0].message}" if verdict.evidence else ""
+    text = f"add `hw_classification = HardwareClassification.{verdict.label}` ({verdict.confidence}{why})"
+    return Fix(text, "safe" if verdict.confidence == "certain" else "shown")
 
 
 class InvalidClassification(ContractRule):

@@ -134,7 +134,7 @@ instantiate_device_type_tests(WithFlag, globals())
             tests,
             "device",
             f"'{cls.name}' inherits {listed([t.function.name for t in tests])} of {owners(tests)}, which its instantiation "
-            f"does not make: {_them(tests)} will run without `device` and fail",
+            f"does not make: {'it' if len(tests) == 1 else 'they'} will run without `device` and fail",
             Severity.ERROR,
             "write the tests out in this class, or have the base instantiated and this one not derive from it",
         )

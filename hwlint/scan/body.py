@@ -44,7 +44,7 @@ def read_function(
     scope = _scope_of(context)
     reads = _read_names(node, scope.heads)
     own = [p for p in DEVICE_PARAMETERS if p in reads.parameters]
-    reads_device = not own or any(p in reads.names for p in own)
+    reads_device = not own or any(p in reads.names for p in own) or "locals" in reads.names
     references = _references(reads, scope)
     flags = _flags(node, reads)
     mixed: tuple[Span, ...] = ()
@@ -58,7 +58,7 @@ def read_function(
         carried = carried or ("self", attribute) in reads.attributes or ("cls", attribute) in reads.attributes
     read_all = carried or not loaded.isdisjoint(scope.gates)
     read_body = read_all or context.has_hit(node.lineno, node.end_lineno or node.lineno)
-    decorated = bool(node.decorator_list) and context.has_hit(node.decorator_list[0].lineno, node.lineno)
+    decorated = [d for d in node.decorator_list if _is_worth_reading(d, known.carriers, context)]
     if not read_body and not decorated:
         return BodyFacts((), (), references, reads_device, mixed, tuple(sorted(flags)))
     walker = StatementWalker(
@@ -71,7 +71,13 @@ def read_function(
     walker.read_all = read_all
     walker.function_name = node.name
     for decorator in node.decorator_list:
-        _read_decorator(decorator, walker, context)
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if TRACERS.match(context.names.qualify(target)):
+            walker.traced += 1
+            walker.flags.add("traced")
+    for decorator in decorated:
+        if not gates.is_gate(decorator, context):
+            walker.decorator(decorator)
     body_gates: tuple[Gate, ...] = ()
     if read_body:
         walker.defaults(node.args)
@@ -88,14 +94,13 @@ def read_function(
     )
 
 
-def _read_decorator(node: ast.expr, walker: StatementWalker, context: ScanContext) -> None:
-    """Record what a decorator's arguments name, and whether it traces the function."""
-    target = node.func if isinstance(node, ast.Call) else node
-    if TRACERS.match(context.names.qualify(target)):
-        walker.traced += 1
-        walker.flags.add("traced")
-    if context.has_hit(node.lineno, node.end_lineno or node.lineno) and not gates.is_gate(node, context):
-        walker.decorator(node)
+def _is_worth_reading(node: ast.expr, carriers: frozenset[str], context: ScanContext) -> bool:
+    """Whether a decorator may name a device: by its text, or through a name that carries one."""
+    if context.has_hit(node.lineno, node.end_lineno or node.lineno):
+        return True
+    if not carriers or not isinstance(node, ast.Call):
+        return False
+    return any(isinstance(child, ast.Name) and child.id in carriers for child in ast.walk(node))
 
 
 # -- the cheap walk ---------------------------------------------------------------------------------------------------
@@ -121,8 +126,8 @@ class Reads:
 
 
 _SKIPPED = frozenset(
-    """ctx op ops kind type_comment id attr n s arg level module name names asname lineno type_ignores type_params simple
-    conversion is_async annotation returns kwd_attrs rest""".split()
+    """ctx op ops kind type_comment id attr n s arg level module name names asname lineno type_ignores type_params
+    simple conversion is_async annotation returns kwd_attrs rest""".split()
 )
 _FIELDS: dict[type, tuple[str, ...]] = {
     cls: tuple(f for f in cls._fields if f not in _SKIPPED)
@@ -153,7 +158,7 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
     add_name = names.add
     fields_of = _FIELDS
     name_, constant, attribute, call = ast.Name, ast.Constant, ast.Attribute, ast.Call
-    load, operation, handler = ast.Load, ast.BinOp, ast.ExceptHandler
+    load, operation, named = ast.Load, ast.BinOp, _NAMED
     opened = _SCOPES
     while True:
         while stack:
@@ -203,9 +208,9 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
             else:
                 if cls is operation:
                     operations.append(node)
-                elif cls is handler and node.name:
+                elif cls in named and node.name:
                     stored.add(node.name)
-                for name in fields_of[cls]:
+                for name in fields_of.get(cls, ()):
                     value = getattr(node, name)
                     if value.__class__ is list:
                         extend(value)
@@ -217,6 +222,8 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
         _open(scopes.pop(), stack, inner)
 
 
+_NAMED = frozenset((ast.ExceptHandler, ast.MatchAs, ast.MatchStar))
+"""Nodes that bind a plain string."""
 _SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
 
 

@@ -54,7 +54,7 @@ def read_class(
     methods.extend(_aliases(aliases, methods))
     methods.sort(key=lambda m: m.span.line)
     own_gates: tuple[Gate, ...] = ()
-    if node.decorator_list and context.has_hit(first_line(node), node.lineno):
+    if node.decorator_list:
         own_gates = gates.decorator_gates(node.decorator_list, context, on_class=True)
     span = span_of(node)._replace(line=first_line(node), column=node.col_offset)
     facts = Class(

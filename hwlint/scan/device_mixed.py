@@ -9,8 +9,8 @@ from hwlint.scan.facts import Span
 from hwlint.scan.names import span_of
 
 FACTORIES = frozenset(
-    """torch.rand torch.randn torch.randint torch.zeros torch.ones torch.empty torch.full torch.arange torch.linspace torch.eye
-    torch.logspace torch.randperm""".split()
+    """torch.rand torch.randn torch.randint torch.zeros torch.ones torch.empty torch.full torch.arange torch.linspace
+    torch.eye torch.logspace torch.randperm""".split()
 )
 """Factories that place on the default device, the CPU, without ``device=``."""
 
@@ -22,8 +22,8 @@ def mixed_expressions(
 ) -> tuple[Span, ...]:
     """Binary operations one side of which is on ``device`` and the other on the CPU or on a literal device.
 
-    Sides are calls of torch's factories, or local names that are bound once, to such a call. A tensor of no dimension mixes with
-    any device, so factories without a size do not count.
+    Sides are calls of torch's factories, or local names that are bound once, to such a call. A tensor of no dimension
+    mixes with any device, so factories without a size do not count.
     """
     operations = [o for o in operations if _may_mix(o)]
     if not operations:
@@ -36,6 +36,8 @@ def mixed_expressions(
                     if isinstance(name, ast.Name):
                         single = isinstance(target, ast.Name) and len(child.targets) == 1 and name.id not in bound
                         bound[name.id] = child.value if single else None
+        elif isinstance(child, ast.arg):
+            bound[child.arg] = None  # of a function inside: another variable of the same name
         elif isinstance(child, (ast.AugAssign, ast.For, ast.NamedExpr)):
             for name in ast.walk(child.target):
                 if isinstance(name, ast.Name):

@@ -1,7 +1,7 @@
 """What becomes of a value in a place: which argument of which call asks for a device, compares one, or only shows text.
 
-The callee tables name functions of torch (torch/_tensor.py, torch/amp, torch/distributed, torch/library.py, torch/testing), of unittest
-and of the standard library by the last part of their name.
+The callee tables name functions of torch (torch/_tensor.py, torch/amp, torch/distributed, torch/library.py,
+torch/testing), of unittest and of the standard library by the last part of their name.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ BACKEND_NAME = re.compile(r"(?i)(?:^|_)(?:backends?|backend_name|backend_str)$")
 ALL = (0, 1, 2, 3)
 METHODS = {
     "to": ALL,
+    "build_stage": (1,),
     "type": (0,),
     "sample_inputs": (0,),
     "reference_inputs": (0,),
@@ -69,7 +70,6 @@ TORCH = {
     "set_autocast_enabled": (0,),
     "is_autocast_enabled": (0,),
     "is_autocast_available": (0,),
-    "custom_fwd": (),
     "init_device_mesh": (0,),
     "DeviceMesh": (0,),
     "from_group": (1,),
@@ -90,6 +90,8 @@ TORCH = {
     "get_rng_state": (0,),
     "set_rng_state": (1,),
     "set_default_tensor_type": (0,),
+    "device_put": (1,),
+    "PipelineStage": (3,),
     "rand_strided": (3,),
     "_remote_device": (0,),
     "DevicePlacementSpec": (0,),
@@ -99,39 +101,40 @@ TORCH = {
     "FlexibleLayout": (0,),
     "RemoteModule": (0,),
     "gather": (1,),
-    "comm_gather": (1,),
     "is_big_gpu": (0,),
     "move_to": ALL,
     "UntypedStorage": (1,),
     "_get_device_index": (0,),
-    "get_all_device_types": (),
 }
 """Functions and classes of torch, and the positions of a device among their arguments."""
 
-BACKEND_POSITIONS = {"init_process_group": (0,), "new_group": (2,), "new_subgroups": (), "create_device_mesh": ()}
+BACKEND_POSITIONS = {"init_process_group": (0,), "new_group": (2,)}
 
 KEY_CALLS = frozenset(
-    """impl register_kernel register_autocast Library fallback fallthrough fallthrough_kernel py_impl custom_op library_impl
-    rename_privateuse1_backend _register_device_module register_backend_for_device register_device_op_overrides
-    register_interface_for_device register_backend register_custom_dtype ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard
-    ForceDispatchKeyGuard DispatchKeySet DispatchKey dispatch has_kernel_for_dispatch_key has_kernel_for_any_dispatch_key
-    create_device_interface register_device dispatch_key_parse""".split()
+    """impl register_kernel register_autocast Library fallback fallthrough fallthrough_kernel py_impl custom_op
+    get_all_math_dtypes rename_privateuse1_backend _register_device_module register_backend_for_device
+    register_device_op_overrides register_interface_for_device register_backend
+    ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard ForceDispatchKeyGuard DispatchKeySet DispatchKey dispatch
+    has_kernel_for_dispatch_key has_kernel_for_any_dispatch_key
+    """.split()
 )
 """Registration: the string is the name under which something is filed."""
 
 COMPARISONS = frozenset(
-    """assertEqual assertNotEqual assertEquals assertIs assertIsNot assertIn assertNotIn assertListEqual assertTupleEqual
-    assertSetEqual assertDictEqual assertCountEqual assertSequenceEqual assertAlmostEqual assertObjectIn startswith endswith
-    assert_called_with assert_called_once_with assert_any_call isinstance issubclass assertIsInstance check_eq""".split()
+    """assertEqual assertNotEqual assertEquals assertIs assertIsNot assertIn assertNotIn assertListEqual
+    assertTupleEqual assertSetEqual assertDictEqual assertCountEqual assertSequenceEqual assertAlmostEqual
+    startswith endswith assert_called_with assert_called_once_with assert_any_call isinstance issubclass
+    assertIsInstance """.split()
 )
 
 TEXTS = frozenset(
     """assertExpected assertExpectedInline assertExpectedInlineMunged assertExpectedRaises assertExpectedRaisesInline
-    assertExpectedJournal assertMultiLineEqual assertRegex assertNotRegex assertRegexpMatches assertRaisesRegex assertRaisesRegexp
-    assertWarnsRegex assertWarnsOnceRegex assertRaisesRegexWithHighlight assertLogs check check_not check_count check_same
-    check_next check_dag check_regex check_source_highlighted FileCheck count find rfind index rindex replace split rsplit
-    partition rpartition sub subn search match fullmatch finditer findall compile removeprefix removesuffix strip lstrip rstrip
-    writelines write join parse_ir compile_ir patch raises warns expectedFailureIfInError""".split()
+    assertExpectedJournal assertMultiLineEqual assertRegex assertNotRegex assertRegexpMatches assertRaisesRegex
+    assertRaisesRegexp assertWarnsRegex assertWarnsOnceRegex assertRaisesRegexWithHighlight assertLogs check check_not
+    check_count check_same check_next check_dag check_regex check_source_highlighted FileCheck count find rfind index
+    rindex replace split rsplit partition rpartition sub subn search match fullmatch finditer findall compile
+    removeprefix removesuffix strip lstrip rstrip writelines write join parse_ir patch raises warns
+    """.split()
 )
 """Text that is looked for, written or cut."""
 
@@ -142,17 +145,17 @@ GOLDEN = frozenset(
 """Calls that hold output against a recorded text (expecttest, torch.testing.FileCheck)."""
 
 PROGRAMS = frozenset(
-    """exec eval Popen check_output check_call run_python run_script run_process_no_exception run_test_with_subprocess
-    assert_no_cuda_in_subprocess CompilationUnit load_inline define dedent runInAnotherProcess
-    run_in_subprocess compile_and_run""".split()
+    """exec eval runWithPytorchAPIUsageStderr Popen check_output check_call run_python run_process_no_exception
+    CompilationUnit load_inline define dedent
+    """.split()
 )
 """Calls whose text is run as code, or (dedent) written as such."""
 
 SILENT = frozenset(
     """print debug info warning warn error critical exception log skipTest SkipTest skip skipIf skipUnless fail subTest
-    record_function range_push mark getLogger hasattr delattr setattr getattr setenv add_argument instantiate_device_type_tests
-    instantiate_parametrized_tests DecorateInfo largeTensorTest record_property format_exc isEnabledFor namedtuple TypeVar
-    annotate add_trace getArtifactLogger""".split()
+    record_function range_push mark getLogger hasattr delattr setattr getattr setenv add_argument
+    instantiate_device_type_tests instantiate_parametrized_tests DecorateInfo largeTensorTest record_property format_exc
+    isEnabledFor namedtuple TypeVar annotate """.split()
 )
 """Text for people, labels, and names of attributes."""
 EXPECTATIONS = re.compile(r"(?i)fail|skip|toler|decorate|^tol\d?$|supported_dtypes|^unsupported")
@@ -179,10 +182,10 @@ CONDITIONAL = {
 
 PARAMETRIZE = frozenset("parametrize parametrize_test expand sampled_from parameterized_class".split())
 
-PROFILERS = frozenset("profile emit_nvtx emit_itt enable_profiler Timer record_shapes profiler _KinetoProfile".split())
+PROFILERS = frozenset("profile emit_nvtx emit_itt enable_profiler Timer profiler _KinetoProfile".split())
 
 FAKE_CALLS = frozenset("FakeTensor from_meta_and_device FakeTensorMode".split())
-FAKE_CONTEXTS = frozenset("FakeTensorMode FakeCopyMode CrossRefFakeMode TestFakeTensorMode".split())
+FAKE_CONTEXTS = frozenset("FakeTensorMode FakeCopyMode CrossRefFakeMode ".split())
 FAKE_NAME = re.compile(r"(?i)(?:^|_)fake_?(?:tensor_?)?mode$|^fake_mode")
 
 TRACERS = re.compile(
@@ -219,8 +222,8 @@ def constructed(place: Place, context: str) -> Place:
 def argument_place(qualified: str, last: str, written: str, position: int, first_text: str, place: Place) -> Place:
     """Where positional argument ``position`` of a call goes.
 
-    ``qualified`` is the callee's dotted name ('' for none), ``last`` its last part, ``written`` a short form of it for reports;
-    ``first_text`` is the first argument where that is a string; ``place`` is that of the call's own value.
+    ``qualified`` is the callee's dotted name ('' for none), ``last`` its last part, ``written`` a short form of it for
+    reports; ``first_text`` is the first argument where that is a string; ``place`` is that of the call's own value.
     """
     context = f"{written}()"
     torch_name = qualified.startswith(("torch", "functorch"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hwlint.scan.device_places import DEVICE_NAME, UNKNOWN, Place, by_name
+from hwlint.scan.device_places import UNKNOWN, Place, by_name
 from hwlint.scan.facts import Construct, DeviceUse, Role, Span
 
 STRENGTH = (
@@ -135,6 +135,3 @@ def _replace_role(use: DeviceUse, role: Role) -> DeviceUse:
 def device_attributes(self_devices: Mapping[str, str]) -> dict[str, str]:
     """Attribute -> device, whether the names come as 'device' or as 'self.device'."""
     return {name.removeprefix("self.").removeprefix("cls."): device for name, device in self_devices.items()}
-
-
-__all__ = ["DEVICE_NAME", "Record", "Recorder", "device_attributes"]

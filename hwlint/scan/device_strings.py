@@ -200,7 +200,8 @@ class ValueReader:
             where = place._replace(role="backend") if place.role in ("unknown", "placement") else place
             self.record(node, "constant", self.known.collectives[name], name, where, name)
 
-    def attribute(self, node: ast.Attribute, place: Place) -> None:
+    def attribute(self, node: ast.Attribute, place: Place, written: str | None = None) -> None:
+        """An attribute; ``written`` is its dotted text where the caller has it."""
         attr = node.attr
         if attr in self.words.attributes and not (
             isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
@@ -208,7 +209,7 @@ class ValueReader:
             self.record(node, "attribute", self.words.attributes[attr], attr, Place("comparison", f".{attr}"))
             self.visit(node.value)
             return
-        written = dotted(node)
+        written = dotted(node) if written is None else written
         if not written:
             if attr in self.words.profiler:
                 self.record(node, "profiler_field", self.words.profiler[attr], attr, Place("profiler", f".{attr}"))

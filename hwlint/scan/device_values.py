@@ -80,8 +80,8 @@ def known_names(context: ScanContext) -> Known:
 def device_of(node: ast.expr, context: ScanContext) -> str:
     """The device that ``node`` holds, '' for none.
 
-    'cuda', 'cuda:1'; 'cuda:?' for a computed index; 'cuda|cpu' for one of several, in the order written (also a list of them);
-    'accelerator' for whatever accelerator the host has.
+    'cuda', 'cuda:1'; 'cuda:?' for a computed index; 'cuda|cpu' for one of several, in the order written (also a list of
+    them); 'accelerator' for whatever accelerator the host has.
     """
     known = known_names(context)
     if isinstance(node, ast.Constant):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hwlint.scan.device_places import (
     CONDITIONAL,
     CONTAINERS,
+    DEVICE_NAME,
     FAKE_CALLS,
     FAKE_CONTEXTS,
     FAKE_NAME,
@@ -76,8 +77,8 @@ class ExpressionWalker(ValueReader):
         if last in CONDITIONAL and node.args:  # a function that makes a skip decorator
             self.ask(node.args[0])
             return
-        tracer = self._is_tracer(node)
-        self._callee(func, place)
+        tracer = self._is_tracer(node, qualified)
+        self._callee(func, written, place)
         fake = last in FAKE_CALLS
         self.fake += fake
         self._arguments(node, qualified, last, short, place, tracer)
@@ -88,13 +89,13 @@ class ExpressionWalker(ValueReader):
             func = func.value if isinstance(func, ast.Attribute) else func.func
         return isinstance(func, ast.Name) and func.id == "FileCheck"
 
-    def _callee(self, func: ast.expr, place: Place) -> None:
+    def _callee(self, func: ast.expr, written: str, place: Place) -> None:
         if isinstance(func, ast.Name):
             if func.id in self.known.modules or func.id in self.recorder.loads:
                 self.name(func, Place("api", "call"))
             return
         if isinstance(func, ast.Attribute):
-            if not dotted(func):
+            if not written:
                 passes = func.attr in CONTAINERS or func.attr in ("startswith", "endswith")
                 inner = Place("comparison", f".{func.attr}()") if func.attr in ("startswith", "endswith") else place
                 self.visit(func.value, inner if passes else UNKNOWN)
@@ -102,7 +103,7 @@ class ExpressionWalker(ValueReader):
             if func.attr in ("append", "extend", "add", "insert"):
                 return
             called = Place("api", "call", local=place.local)
-            self.attribute(func, place if func.attr in ("upper", "lower") else called)
+            self.attribute(func, place if func.attr in ("upper", "lower") else called, written)
             return
         self.visit(func)
 
@@ -110,16 +111,19 @@ class ExpressionWalker(ValueReader):
         first = node.args[0] if node.args else None
         first_text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
         parameters = self._parameters(node.func)
+        names_nothing = self._names_nothing
         appended = last in ("append", "extend", "insert", "add", "update") and isinstance(node.func, ast.Attribute)
         carrier = dotted(node.func.value) if appended else ""  # type: ignore[attr-defined]
         for at, argument in enumerate(node.args):
+            if names_nothing(argument) and not (tracer and at == 0):
+                continue
             if isinstance(argument, ast.Starred):
                 self.visit(argument.value)
                 continue
             where = argument_place(qualified, last, short, at, first_text, place)
             if carrier in self.recorder.loads:
                 where = Place("unknown", "", False, carrier)
-            elif carrier in self.known.devices and carrier not in self.bound:
+            elif (carrier in self.known.devices and carrier not in self.bound) or DEVICE_NAME.search(carrier):
                 where = Place("parametrization", f"{carrier}.{last}()", False)
             elif last == "getattr" and at == 1 and isinstance(first, ast.Name) and first.id == "torch":
                 where = Place("api", "getattr(torch, )")
@@ -136,8 +140,16 @@ class ExpressionWalker(ValueReader):
                 continue
             if keyword.arg in self.words.profiler_arguments and "." not in keyword.arg:
                 self._profiler_argument(keyword, last)
-            where = keyword_place(last, short, keyword.arg, place)
-            self.visit(keyword.value, where)
+            if not names_nothing(keyword.value):
+                self.visit(keyword.value, keyword_place(last, short, keyword.arg, place))
+
+    def _names_nothing(self, node: ast.expr) -> bool:
+        """Whether an argument can be passed over: a number, or a name that carries no device."""
+        if isinstance(node, ast.Constant):
+            return node.value.__class__ is not str
+        if isinstance(node, ast.Name):
+            return not (self.asking or node.id in self.known.carriers or node.id in self.recorder.loads)
+        return False
 
     def _profiler_argument(self, keyword: ast.keyword, last: str) -> None:
         if last in ("profile", "emit_nvtx", "_enable_profiler", "ProfilerConfig") and isinstance(
@@ -171,13 +183,13 @@ class ExpressionWalker(ValueReader):
 
     # -- traced code ------------------------------------------------------------------------------------------------
 
-    def _is_tracer(self, node: ast.Call) -> bool:
+    def _is_tracer(self, node: ast.Call, qualified: str) -> bool:
         """Whether the call's first argument is a function that is traced."""
         func = node.func
         if isinstance(func, ast.Call):  # torch._dynamo.optimize("eager")(fn)
             inner = self.context.names.qualify(func.func)
             return bool(TRACERS.match(inner)) and not (func.args and isinstance(func.args[0], (ast.Name, ast.Lambda)))
-        return bool(node.args) and bool(TRACERS.match(self.context.names.qualify(func)))
+        return bool(node.args) and bool(TRACERS.match(qualified))
 
     def _trace(self, node: ast.expr) -> None:
         self.flags.add("traced")

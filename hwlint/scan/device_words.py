@@ -1,6 +1,7 @@
 """The catalog's names as patterns and tables for reading source: which word names which device.
 
-Everything here is made from a :class:`Catalog` once a process; a back end of the configuration is known like one of the catalog's.
+Everything here is made from a :class:`Catalog` once a process; a back end of the configuration is known like one of the
+catalog's.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from hwlint.catalog import ANY_ACCELERATOR, Catalog, Flag, load_catalog
 
 ALWAYS = frozenset(("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "npu", "privateuse1"))
-"""Device types whose bare name, as a string, is a device wherever it stands. The others ('meta', 'lazy', 'vulkan', 'hip') are words
-or rare: they count only where a device is asked for."""
+"""Device types whose bare name, as a string, is a device wherever it stands. The others ('meta', 'lazy', 'vulkan',
+'hip') are words or rare: they count only where a device is asked for."""
 
 BACKEND_MODULES = {"torch.backends.cuda": "cuda", "torch.backends.cudnn": "cuda", "torch.backends.mps": "mps"}
 """Settings of one device's kernels (torch/backends), beside the device modules of the catalog."""
@@ -23,22 +24,12 @@ VERSIONS = {"torch.version.cuda": "cuda", "torch.version.hip": "cuda", "torch.ve
 """The tool kit a build was made with (torch/version.py)."""
 
 HIT_NEEDLES = tuple(
-    """cud xpu mps gpu cpu hpu mtia rocm privateuse accelerator ccl gloo "mpi" "ucc" "fake" meta" meta' npu" npu( device}: skip
-    @require @only has_triton orlater is_sm platform_supports magma available device_count devicecount largetensor all_device_types
-    version.hip""".split()
+    """cud xpu mps gpu cpu hpu mtia rocm privateuse accelerator ccl gloo "mpi" "ucc" "fake" meta" meta' npu" npu(
+    device}: skip @require @only has_triton orlater is_sm platform_supports magma available device_count devicecount
+    largetensor all_device_types version.hip""".split()
 )
-"""Lower-case pieces of text; a line without any of them names no device and is no gate. Few and common to many names, since each is
-looked for in every file."""
-
-HIT_WORDS: re.Pattern[str] = re.compile("|".join(map(re.escape, HIT_NEEDLES)), re.IGNORECASE)
-"""The needles as one pattern: slower than :func:`hit_lines` by far."""
-
-
-@functools.lru_cache(maxsize=None)
-def hit_words(catalog: Catalog) -> re.Pattern[str]:
-    """:data:`HIT_WORDS` with the words of the configured back ends; prefer :func:`hit_lines`."""
-    extra = _extra_needles(catalog)
-    return re.compile("|".join(map(re.escape, (*HIT_NEEDLES, *extra))), re.IGNORECASE) if extra else HIT_WORDS
+"""Lower-case pieces of text; a line without any of them names no device and is no gate. Few and common to many names,
+since each is looked for in every file."""
 
 
 def hit_lines(text: str, catalog: Catalog) -> tuple[int, ...]:
@@ -68,7 +59,7 @@ def hit_lines(text: str, catalog: Catalog) -> tuple[int, ...]:
     return tuple(lines)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _extra_needles(catalog: Catalog) -> tuple[str, ...]:
     """Words of the configured back ends."""
     extra = [w for b in catalog.extra_backends for w in (b.name, b.collective, *b.decorators) if w]
@@ -125,7 +116,7 @@ class Words:
         return "" if match is None else match[0]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def words_of(catalog: Catalog | None = None) -> Words:
     """The tables of ``catalog``."""
     catalog = load_catalog() if catalog is None else catalog

@@ -126,7 +126,8 @@ class Gate:
 
     @property
     def compound(self) -> bool:
-        return len(self.requirements) > 1
+        """Several conditions put together; one flag that implies several requirements is not."""
+        return self.combine != ""
 
 
 FunctionKind = Literal["test", "setup", "helper"]

@@ -69,7 +69,7 @@ def read_function(
     start = first_line(node)
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     own_gates = body.gates
-    if node.decorator_list and context.has_hit(start, node.lineno):
+    if node.decorator_list:
         own_gates = gates.decorator_gates(node.decorator_list, context, on_class=False) + own_gates
     return Function(
         name=node.name,

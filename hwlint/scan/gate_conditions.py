@@ -1,48 +1,32 @@
-"""What must be there for a condition to be true: flags and calls of the catalog, ``not``, ``and``, ``or``, counts and capabilities.
+"""What must be there for a condition to be true: flags and calls of the catalog, ``not``, ``and``, ``or``, counts and
+capabilities.
 
-One flag may imply several requirements (TEST_CUDNN: the library, on CUDA); ``combine`` stays '' for it, and says how they combine only
-where the source itself combines.
+One flag may imply several requirements (TEST_CUDNN: the library, on CUDA); ``combine`` stays '' for it, and says how
+they combine only where the source itself combines.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
-from hwlint.catalog import ANY_ACCELERATOR, Flag
+from hwlint.catalog import ANY_ACCELERATOR, Catalog, Flag
 from hwlint.scan.context import ScanContext
 from hwlint.scan.device_places import DEVICE_NAME
 from hwlint.scan.device_words import Words, words_of
 from hwlint.scan.facts import Requirement
+from hwlint.scan.gate_formula import FALSE, TRUE, Condition, Formula, absent, flatten, leaf
 from hwlint.scan.names import dotted
-
-Combine = Literal["", "all", "any", "mixed"]
-Condition = tuple[tuple[Requirement, ...], Combine]
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A condition in negation normal form: a leaf with its requirements, or 'all'/'any' of parts."""
-
-    kind: Literal["leaf", "all", "any"]
-    requirements: tuple[Requirement, ...] = ()
-    """Of a leaf: what it asks for, then what that implies."""
-    parts: tuple[Formula, ...] = ()
-    negative: bool = False
-    """Of a leaf: it has to be missing. What it implies need not be."""
-
-
-TRUE = Formula("all")
-FALSE = Formula("any")
 
 
 def read_condition(expr: ast.expr, context: ScanContext, local_values: Mapping[str, ast.expr] = {}) -> Condition:
-    """What must be there for ``expr`` to be true, and how that combines: 'all', 'any', 'mixed', '' for one flag or call.
+    """What must be there for ``expr`` to be true, and how that combines: 'all', 'any', 'mixed', '' for one thing.
 
-    ``local_values`` are the values of local names. What is not known is a requirement of kind 'unknown' with its source text. A
-    count is '2', of any accelerator unless a 'device' requirement is beside it; a capability is 'sm_80' or a flag's name.
+    ``local_values`` are the values of local names. What is not known is a requirement of kind 'unknown' with its source
+    text. A count is '2', of any accelerator unless a 'device' requirement is beside it; a capability is 'sm_80' or a
+    flag's name.
     """
     return flatten(ConditionReader(context, local_values).read(expr, True))
 
@@ -54,7 +38,7 @@ def read_negated(expr: ast.expr, context: ScanContext, local_values: Mapping[str
 
 def asks_device(requirements: Iterable[Requirement], context: ScanContext) -> bool:
     """Whether any of the requirements is about a device, its number, its capabilities or a library bound to it."""
-    libraries = device_libraries(context)
+    libraries = device_libraries(context.catalog)
     return any(
         r.kind in ("device", "accelerator", "count", "capability")
         or (r.kind == "library" and r.value in libraries)
@@ -63,76 +47,12 @@ def asks_device(requirements: Iterable[Requirement], context: ScanContext) -> bo
     )
 
 
-_libraries: dict[int, frozenset[str]] = {}
-
-
-def device_libraries(context: ScanContext) -> frozenset[str]:
+@functools.cache
+def device_libraries(catalog: Catalog) -> frozenset[str]:
     """Libraries that the catalog ties to an accelerator, and those that stand for one."""
-    catalog = context.catalog
-    found = _libraries.get(id(words_of(catalog)))
-    if found is None:
-        tied = {f.library for f in catalog.flags.values() if f.library and f.device not in ("", "cpu")}
-        tied |= {d.library for d in catalog.decorators.values() if d.library and "cpu" not in d.devices and d.devices}
-        found = frozenset(tied | set(catalog.collectives) | {"triton", "distributed"})
-        _libraries[id(words_of(catalog))] = found
-    return found
-
-
-def flatten(formula: Formula) -> Condition:
-    """A formula as a flat list: its shape is kept as far as 'all', 'any' and 'mixed' tell."""
-    formula = _simplified(formula)
-    if formula.kind == "leaf":
-        return tuple(dict.fromkeys(_asked_for(formula))), ""
-    leaves = list(_leaves(formula))
-    if not leaves:
-        return (), ""
-    mixed = any(part.kind != "leaf" for part in formula.parts)
-    # In an alternative only the thing asked for counts: what it implies does not hold for the others.
-    implied = formula.kind == "all" and not mixed
-    requirements: dict[Requirement, None] = {}
-    for leaf in leaves:
-        asked = _asked_for(leaf)
-        requirements.update(dict.fromkeys(asked if implied else asked[:1]))
-    combine: Combine = "mixed" if mixed else "all" if formula.kind == "all" else "any"
-    return tuple(requirements), combine if len(leaves) > 1 else ""
-
-
-def _asked_for(formula: Formula) -> tuple[Requirement, ...]:
-    """The requirements of a leaf."""
-    first = formula.requirements[0]
-    return (replace(first, absent=not first.absent),) if formula.negative else formula.requirements
-
-
-def _simplified(formula: Formula) -> Formula:
-    if formula.kind == "leaf":
-        return formula
-    parts: list[Formula] = []
-    for part in map(_simplified, formula.parts):
-        if part.kind != "leaf" and not part.parts:
-            if part.kind == formula.kind:
-                continue  # true in 'all', false in 'any'
-            return part
-        parts.extend(part.parts if part.kind == formula.kind else (part,))
-    unique = tuple(dict.fromkeys(parts))
-    return unique[0] if len(unique) == 1 else Formula(formula.kind, parts=unique)
-
-
-def _leaves(formula: Formula) -> Iterable[Formula]:
-    if formula.kind == "leaf":
-        yield formula
-    for part in formula.parts:
-        yield from _leaves(part)
-
-
-def leaf(*requirements: Requirement) -> Formula:
-    return Formula("leaf", requirements)
-
-
-def absent(formula: Formula) -> Formula:
-    """The opposite."""
-    if formula.kind == "leaf":
-        return replace(formula, negative=not formula.negative)
-    return Formula("any" if formula.kind == "all" else "all", parts=tuple(map(absent, formula.parts)))
+    tied = {f.library for f in catalog.flags.values() if f.library and f.device not in ("", "cpu")}
+    tied |= {d.library for d in catalog.decorators.values() if d.library and "cpu" not in d.devices and d.devices}
+    return frozenset(tied | set(catalog.collectives) | {"triton", "distributed"})
 
 
 def flag_requirements(flag: Flag, count: int = 0) -> tuple[Requirement, ...]:
@@ -206,14 +126,27 @@ class ConditionReader:
         return self._unknown(node)
 
     def _unknown(self, node: ast.expr) -> Formula:
-        """What is not understood, though it may still read a device API: then a capability of that device is asked for."""
-        for child in ast.walk(node):
-            if isinstance(child, ast.Attribute):
-                qualified = self.context.names.qualify(child)
-                module = self.words.module_of(qualified)
-                if module and len(qualified) > len(module):
-                    return leaf(Requirement("capability", qualified), *device_requirement(self.words.modules[module]))
-        return leaf(Requirement("unknown", ast.unparse(node)))
+        """What is not understood; where it asks a device API, a capability of that device."""
+        return self._api(node) or leaf(Requirement("unknown", ast.unparse(node)))
+
+    def _api(self, node: ast.expr) -> Formula | None:
+        """A device API, a part of its result, or a comparison of it; nothing deeper in another expression."""
+        if isinstance(node, ast.Compare):
+            return self._api(node.left) or self._api(node.comparators[0])
+        while not dotted(node):
+            if not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+                return None
+            node = node.func if isinstance(node, ast.Call) else node.value
+        qualified = self.context.names.qualify(node)
+        module = self.words.module_of(qualified)
+        if not module:
+            return None
+        known = self.context.catalog.find_flag(module)
+        if known is not None:
+            return leaf(*flag_requirements(known))
+        if qualified == module:
+            return None
+        return leaf(Requirement("capability", qualified), *device_requirement(self.words.modules[module]))
 
     def find_flag(self, node: ast.expr) -> Flag | None:
         """The flag of the catalog that a name or a callee is, where the module does not define it itself."""
@@ -239,7 +172,9 @@ class ConditionReader:
             self.open.add(written)
             found = self._true(value)
             self.open.discard(written)
-            return found
+            # A result kept in a name and compared later (memory in use) is no question about what the host has.
+            measured = found.kind == "leaf" and found.requirements[0].value.startswith("torch.")
+            return None if measured else found
         constant = self.context.constants.get(written)
         if constant is not None:
             if not constant.requirements:
@@ -250,10 +185,13 @@ class ConditionReader:
             if constant.combine == "all":
                 return Formula("all", parts=parts)
             if constant.combine == "mixed":
-                return Formula("all", parts=(parts[0], Formula("any", parts=parts[1:])))
+                return Formula("leaf", constant.requirements, mixed=True)
             return leaf(*constant.requirements)
         flag = self.find_flag(node)
-        return None if flag is None else leaf(*flag_requirements(flag))
+        if flag is None:
+            return None
+        found = leaf(*flag_requirements(flag))
+        return absent(found) if flag.name.startswith("NOTEST_") else found
 
     def _call(self, node: ast.Call) -> Formula | None:
         last = dotted(node.func).rpartition(".")[2]
@@ -342,12 +280,8 @@ class ConditionReader:
         if isinstance(node, ast.Call):
             if dotted(node.func) in ("len", "int", "min", "max") and node.args:
                 return self._asked(node.args[0])
-            return self._call(node) or self._capability_of(node)
+            return self._call(node) or self._api(node)
         return self._name(node)
-
-    def _capability_of(self, node: ast.expr) -> Formula | None:
-        found = self._unknown(node)
-        return found if found.requirements[0].kind == "capability" else None
 
     def _counts(self, node: ast.expr) -> bool:
         flag = self.find_flag(node.func if isinstance(node, ast.Call) else node)

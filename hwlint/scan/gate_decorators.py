@@ -10,18 +10,13 @@ from hwlint.scan.device_places import CONDITIONAL
 from hwlint.scan.device_words import words_of
 from hwlint.scan.facts import Gate, GateForm, Requirement
 from hwlint.scan.gate_conditions import (
-    Combine,
-    Condition,
     ConditionReader,
-    Formula,
-    absent,
     asks_device,
     device_requirement,
-    flatten,
-    leaf,
     read_condition,
     read_negated,
 )
+from hwlint.scan.gate_formula import Combine, Condition, Formula, absent, flatten, leaf
 from hwlint.scan.names import dotted, span_of
 
 ALWAYS_SKIP = ("unittest.skip", "unittest.case.skip", "pytest.mark.skip", "skip_but_pass_in_sandcastle")
@@ -71,31 +66,6 @@ def read_decorator(node: ast.expr, context: ScanContext, form: GateForm = "decor
     if read_entry is None or not asks_device(read_entry[0], context):
         return None
     return Gate(span_of(node), form, ast.unparse(node), read_entry[0], read_entry[1], reason)
-
-
-def decorator_helper(node: ast.FunctionDef | ast.AsyncFunctionDef, context: ScanContext) -> Condition | None:
-    """What a function of the module that makes a gating decorator asks for: one that only returns ``unittest.skipIf(...)``.
-
-    None for every other function.
-    """
-    body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if not body or not isinstance(body[-1], ast.Return) or not isinstance(body[-1].value, ast.Call):
-        return None
-    if not all(isinstance(s, (ast.Assign, ast.Import, ast.ImportFrom)) for s in body[:-1]):
-        return None
-    local_values = {
-        s.targets[0].id: s.value
-        for s in body[:-1]
-        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)
-    }
-    call = body[-1].value
-    last = context.names.qualify(call.func).rpartition(".")[2]
-    if last in CONDITIONAL and call.args:
-        read = read_condition if CONDITIONAL[last] else read_negated
-        found = read(call.args[0], context, local_values)
-        return found if asks_device(found[0], context) else None
-    gate = read_decorator(call, context)
-    return None if gate is None or not gate.requirements else (gate.requirements, gate.combine)
 
 
 def find_decorator(written: str, qualified: str, context: ScanContext) -> Decorator | None:

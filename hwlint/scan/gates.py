@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from hwlint.scan.context import ScanContext
-from hwlint.scan.facts import Gate, GateForm, Span
-from hwlint.scan.gate_conditions import Combine, asks_device, read_condition, read_negated
-from hwlint.scan.gate_decorators import decorator_gates, decorator_helper, find_decorator, read_decorator
+from hwlint.scan.device_places import CONDITIONAL
+from hwlint.scan.facts import Gate, GateForm, Requirement, Span
+from hwlint.scan.gate_conditions import asks_device, read_condition, read_negated
+from hwlint.scan.gate_decorators import ALWAYS_SKIP, decorator_gates, find_decorator
+from hwlint.scan.gate_formula import Combine
 from hwlint.scan.names import dotted, span_of
 
 __all__ = [
     "block_gate",
     "body_gates",
     "decorator_gates",
-    "decorator_helper",
     "expression_gates",
     "is_gate",
     "module_gates",
@@ -26,13 +27,17 @@ SETUP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setUpModule")
 
 
 def is_gate(node: ast.expr, context: ScanContext) -> bool:
-    """Whether a decorator's arguments are a gate's or otherwise known to place nothing."""
-    if read_decorator(node, context) is not None:
-        return True
+    """Whether a decorator, by its name, is a gate or otherwise known to place nothing."""
     written = dotted(node.func if isinstance(node, ast.Call) else node)
-    if written.rpartition(".")[2] in ("skipIf", "skipif", "skipUnless", "skip"):
+    if not written:
+        return False
+    constant = context.constants.get(written)
+    if constant is not None:
+        return bool(constant.requirements)
+    qualified = context.names.qualify_name(written)
+    if qualified.rpartition(".")[2] in CONDITIONAL or qualified in ALWAYS_SKIP:
         return True
-    entry = find_decorator(written, context.names.qualify_name(written), context) if written else None
+    entry = find_decorator(written, qualified, context)
     return entry is not None and entry.role != "parametrization"
 
 
@@ -53,9 +58,9 @@ def body_gates(
 ) -> tuple[Gate, ...]:
     """Gates in a function's own statements: skips, raised skips, early returns, and conditions around part of it.
 
-    A gate that stops the whole function is blocking, of form 'setup' in a set-up method; a guard around some statements is not.
-    ``asked`` are further conditions in it: in expressions, loops and local functions. Without ``read_all``, statements on lines
-    without a hit are passed over until a local name is bound on one with a hit.
+    A gate that stops the whole function is blocking, of form 'setup' in a set-up method; a guard around some statements
+    is not. ``asked`` are further conditions in it: in expressions, loops and local functions. Without ``read_all``,
+    statements on lines without a hit are passed over until a local name is bound on one with a hit.
     """
     setup = node.name in SETUP
     local_values: dict[str, ast.expr] = {}
@@ -89,7 +94,7 @@ def body_gates(
 def expression_gates(
     tests: Sequence[ast.expr], context: ScanContext, local_values: Mapping[str, ast.expr] = {}
 ) -> tuple[Gate, ...]:
-    """Conditions inside expressions (``"cuda" if torch.cuda.is_available() else "cpu"``): they leave out part of a test."""
+    """Conditions inside expressions (``"cuda" if TEST_CUDA else "cpu"``): they leave out part of a test."""
     found = []
     for test in tests:
         requirements, combine = read_condition(test, context, local_values)
@@ -147,8 +152,10 @@ def _if(
     )
 
 
-def _gate(node: ast.If, form: GateForm, requirements: object, combine: Combine, reason: str, blocking: bool) -> Gate:
-    return Gate(span_of(node.test), form, ast.unparse(node.test), requirements, combine, reason, blocking)  # type: ignore[arg-type]
+def _gate(
+    node: ast.If, form: GateForm, requirements: tuple[Requirement, ...], combine: Combine, reason: str, blocking: bool
+) -> Gate:
+    return Gate(span_of(node.test), form, ast.unparse(node.test), requirements, combine, reason, blocking)
 
 
 def _as_setup(gate: Gate) -> Gate:

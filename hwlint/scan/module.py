@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from hwlint.catalog import Catalog
@@ -38,8 +39,8 @@ INSTANTIATE = {
 OWNERS = re.compile(r"^#\s*Owner\(s\):\s*\[(.*?)\]", re.MULTILINE)
 COPY_TESTS = "copy_tests"
 """PyTorch's test/inductor/test_torchinductor.py: copies a template's tests to a class for one device."""
-NESTED_TEST = re.compile(r"^(?:[ ]{6,}|[ ]*\t[ \t]+)(?:async[ ]+)?def test", re.MULTILINE)
-"""A test deep enough to stand in a class of its own inside a function."""
+DEEP_TESTS = ("      def test", "\tdef test", "      async def test", "\tasync def test")
+"""How a test begins that is deep enough to stand in a class of its own inside a function."""
 FACTORY_TARGET = re.compile(r"^_?[A-Z]\w*$")
 
 
@@ -90,7 +91,7 @@ class ModuleReader:
         text = self.source.text
         self.names = self._read_names(name)
         self.hit_lines = hit_lines(text, self.catalog)
-        self.nested_test_lines = _lines_of(NESTED_TEST, text)
+        self.deep_tests = ScanContext(self.names, self.catalog, hit_lines=_lines_with(DEEP_TESTS, text))
         self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines)
         self._read_constants(self.tree.body)
         self.context.helper_parameters.update(_helper_parameters(self.tree.body))
@@ -157,7 +158,7 @@ class ModuleReader:
             known = False
         if self.context.has_hit(node.lineno, node.end_lineno or node.lineno) or _reads_constant(value, self.constants):
             device = devices.device_of(value, self.context)
-            uses = devices.expression_uses(value, self.context)
+            uses = devices.expression_uses(value, self.context, name=name)
             if not known and not device:
                 requirements, combine = self._requirements(value)
         if times > 1:
@@ -258,12 +259,13 @@ class ModuleReader:
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self._read_nested_classes(child, blocks, f"{facts.qualname}.{child.name}")
 
-    def _read_nested_classes(self, node: ast.FunctionDef | ast.AsyncFunctionDef, blocks: tuple[Block, ...], outer: str) -> None:
+    def _read_nested_classes(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, blocks: tuple[Block, ...], outer: str
+    ) -> None:
         """Test classes that a function makes: opaque to the loader, but a reader wants to know of them."""
-        end = node.end_lineno or node.lineno
-        if not any(node.lineno < line <= end for line in self.nested_test_lines):
+        if not self.deep_tests.has_hit(node.lineno + 1, node.end_lineno or node.lineno):
             return
-        for child in ast.walk(node):
+        for child in _statements(node.body, into_functions=True):
             if isinstance(child, ast.ClassDef) and any(
                 isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)) and s.name.startswith("test") for s in child.body
             ):
@@ -336,8 +338,7 @@ class ModuleReader:
             return []
         after = {t: min(i.line for i in self.instantiations if i.target == t and i.kind == "device_type") for t in targets}
         found: list[NameUse] = []
-        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(targets))) + r")\b")
-        self._mentions = ScanContext(self.names, self.catalog, hit_lines=_lines_of(pattern, self.source.text))
+        self._mentions = ScanContext(self.names, self.catalog, hit_lines=_lines_with(targets, self.source.text))
         self._collect_name_uses(self.tree.body, after, found, "")
         return found
 
@@ -360,30 +361,44 @@ class ModuleReader:
                 _read_names_in(node, after, found, owner, deferred=False)
 
 
-def _statements(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The module's statements and those of its blocks, in order, without classes' and functions' own."""
+def _statements(body: list[ast.stmt], into_functions: bool = False) -> list[ast.stmt]:
+    """The statements of a body and of its blocks, in order, without those of classes, nor (by default) of functions."""
     found: list[ast.stmt] = []
     for node in body:
         found.append(node)
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, _SIMPLE):
+            continue
+        if isinstance(node, ast.ClassDef) or (not into_functions and isinstance(node, _FUNCTIONS)):
             continue
         for name in ("body", "orelse", "finalbody"):
-            found.extend(_statements(getattr(node, name, None) or []))
-        for handler in getattr(node, "handlers", None) or []:
-            found.extend(_statements(handler.body))
+            inner = getattr(node, name, None)
+            if inner:
+                found.extend(_statements(inner, into_functions))
+        for handler in getattr(node, "handlers", ()):
+            found.extend(_statements(handler.body, into_functions))
     return found
 
 
-def _lines_of(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
-    """Line numbers with a match, sorted. Lines as ``ast`` counts them: '\\n', '\\r\\n' and '\\r' end one."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SIMPLE = (ast.Expr, ast.Assign, ast.Import, ast.ImportFrom, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Assert)
+
+
+def _lines_with(words: Iterable[str], text: str) -> tuple[int, ...]:
+    """Line numbers, sorted, of the lines that have one of the words, also as a part of another word. Lines end as ``ast`` counts them."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    places: list[int] = []
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            places.append(at)
+            at = text.find(word, at + len(word))
+    places.sort()
     lines: list[int] = []
-    line, at = 1, 0
-    for match in pattern.finditer(text):
-        start = match.end() - 1
-        line += text.count("\n", at, start)
-        at = start
+    line, before = 1, 0
+    for at in places:
+        line += text.count("\n", before, at)
+        before = at
         if not lines or lines[-1] != line:
             lines.append(line)
     return tuple(lines)

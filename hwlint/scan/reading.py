@@ -144,7 +144,7 @@ PYTHON_2_MESSAGES = (
     "leading zeros in decimal integer literals",
 )
 PYTHON_2 = re.compile(
-    r"<>|`|^\s*print\s+[^\s(=.,\[]|^\s*exec\s+['\"]|^\s*raise\s+\w[\w.]*\s*,|\b0[0-7]+\b|\b\d+[lL]\b|\bur['\"]"
+    r"<>|`|^\s*print\s+[^\s(=.,\[]|^\s*exec\s+['\"]|^\s*raise\s+\w[\w.]*\s*,|\b0[0-7]+\b|\b(?:\d+|0[xX][\da-fA-F]+)[lL]\b|\bur['\"]"
 )
 
 NEWER_SYNTAX: tuple[tuple[tuple[int, int], str, re.Pattern[str]], ...] = (

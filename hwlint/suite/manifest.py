@@ -1,7 +1,8 @@
 """Test IDs of a file before and after a change, compared device by device.
 
-A test is followed through the class and function it is made from in the source, so that ``PoolTest.test_pool``, turned into
-``PoolTestCUDA.test_pool_cuda`` by an instantiation, is one test with another name, not one lost and one new.
+A test is followed through the class and function it is made from in the source, so that ``PoolTest.test_pool``,
+turned into ``PoolTestCUDA.test_pool_cuda`` by an instantiation, is one test with another name, not one lost and one
+new.
 """
 
 from __future__ import annotations
@@ -61,9 +62,10 @@ def compare(
 ) -> Manifest:
     """Compare the tests of one file. ``renames`` maps old templates to new ones where a change moved or renamed them.
 
-    Tests of one template are paired on the same device, by name where it is the same, else in their order. A template that had one
-    plain test lives on in the generated tests of whatever devices: the first of them is that test renamed, the others are new. A plain
-    template with several (parametrized) tests is paired with those of its first device likewise.
+    Tests of one template are paired on the same device, by name where it is the same, else in their order. A template
+    that had one plain test lives on in the generated tests of whatever devices: the first of them is that test
+    renamed, the others are new. A plain template with several (parametrized) tests is paired with those of its first
+    device likewise.
     """
     renames = renames or {}
     old = _by_template(before, renames)

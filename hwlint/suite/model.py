@@ -76,6 +76,11 @@ class LinkedClass:
         """Known framework bases anywhere above."""
         return tuple(b.framework for c in self.mro for b in c.bases if b.framework is not None)
 
+    @property
+    def framework_devices(self) -> bool:
+        """Whether a framework base above picks or fixes a device."""
+        return any(f.accelerator_fixture or f.device for f in self.framework_bases)
+
     @cached_property
     def opaque_bases(self) -> tuple[str, ...]:
         """Bases anywhere above that are neither in the tree nor known."""

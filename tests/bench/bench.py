@@ -164,9 +164,8 @@ def main() -> None:
     if options.json:
         print(json.dumps([vars(timing) for timing in timings], indent=2))
     else:
-        print(
-            f"{'whole process, best of ' + str(options.repeat):<46}{'wall':>10} {'ratio':>7} {'cpu':>10} {'memory':>9}  bar"
-        )
+        title = f"whole process, best of {options.repeat}"
+        print(f"{title:<46}{'wall':>10} {'ratio':>7} {'cpu':>10} {'memory':>9}  bar")
         for timing in timings:
             print(timing.row)
     sys.exit(any(timing.bar is not None and timing.seconds > timing.bar for timing in timings))

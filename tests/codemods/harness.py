@@ -31,7 +31,7 @@ def migrate(
     path: str = PATH,
     **settings: object,
 ) -> Outcome:
-    """The outcome of one file; ``files`` are others of the suite by path, ``settings`` those of [tool.hwlint.migrate]."""
+    """The outcome of one file; ``files`` are others of the suite by path, ``settings`` those of migrate."""
     data = source if isinstance(source, bytes) else source.encode()
     catalog = load_catalog()
     contents = {name: text.encode() for name, text in (files or {}).items()} | {path: data}

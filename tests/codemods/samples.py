@@ -31,7 +31,7 @@ class SecondTest(TestCase):
         self.assertEqual([], [])
 ''',
     "test_base": HEAD.replace("    TestCase,\n", "")
-    + '''
+    + """
 
 class PlainTest(unittest.TestCase):
     def setUp(self):
@@ -43,9 +43,9 @@ class PlainTest(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-''',
+""",
     "super_calls": HEAD
-    + '''
+    + """
 
 class BaseTest(TestCase):
     def setUp(self):
@@ -57,9 +57,9 @@ class BaseTest(TestCase):
 
 
 instantiate_device_type_tests(BaseTest, globals())
-''',
+""",
     "class_for_device": HEAD
-    + '''
+    + """
 
 class PoolTest(TestCase):
     def setUp(self):
@@ -76,14 +76,14 @@ class PoolTest(TestCase):
 
 if __name__ == "__main__":
     run_tests()
-''',
+""",
     "tidy_imports": HEAD.replace("    TestCase,\n", "")
-    + '''
+    + """
 
 class PlainTest(unittest.TestCase):
     def test_a(self):
         self.assertEqual([], [])
-''',
+""",
 }
 """By codemod; a codemod that joins adds its own."""
 

@@ -1,6 +1,7 @@
 """Every codemod on every layout: rewritten rightly or refused with a reason, nothing lost either way.
 
-Layouts are functions from a plain sample to an odd file with the same meaning. A codemod joins with a sample in ``samples.py``.
+Layouts are functions from a plain sample to an odd file with the same meaning. A codemod joins with a
+sample in ``samples.py``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def latin_1(text: str) -> bytes:
 
 
 def wide_characters(text: str) -> bytes:
-    return text.replace("self.", "self . ").replace("import unittest\n", 'import unittest\n"\U0001f600\u00e9"\n').encode()
+    return (
+        text.replace("self.", "self . ").replace("import unittest\n", 'import unittest\n"\U0001f600\u00e9"\n').encode()
+    )
 
 
 def comment_at_each_line(text: str) -> bytes:
@@ -99,9 +102,7 @@ def packed_imports(text: str) -> bytes:
 
 
 def backslash_imports(text: str) -> bytes:
-    return re.sub(
-        r"\(\n((?: {4}\w+,\n)+)\)", lambda m: ", \\\n    ".join(m[1].replace(",", "").split()), text
-    ).encode()
+    return re.sub(r"\(\n((?: {4}\w+,\n)+)\)", lambda m: ", \\\n    ".join(m[1].replace(",", "").split()), text).encode()
 
 
 def star_import(text: str) -> bytes:
@@ -168,8 +169,9 @@ def very_long_lines(text: str) -> bytes:
 
 LAYOUTS: tuple[Layout, ...] = (
     plain, crlf, bom, bom_crlf, no_final_newline, blank_lines_at_the_end, tabs, two_blanks, latin_1, wide_characters,
-    comment_at_each_line, comment_above_each_line, comment_at_the_margin, form_feeds, form_feed_in_the_line, no_blank_lines,
-    many_blank_lines, blanks_at_line_ends, packed_imports, backslash_imports, star_import, aliased_names, imports_in_try,
+    comment_at_each_line, comment_above_each_line, comment_at_the_margin, form_feeds, form_feed_in_the_line,
+    no_blank_lines, many_blank_lines, blanks_at_line_ends, packed_imports, backslash_imports, star_import,
+    aliased_names, imports_in_try,
     everything_in_if, bases_over_lines, header_with_backslash, decorated, semicolons, one_line_tests, formatter_off,
     with_a_nested_class, windows_comment_block, mixed_line_ends, very_long_lines,
 )  # fmt: skip

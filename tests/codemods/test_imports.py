@@ -40,7 +40,8 @@ MERGED = {
     ),
     "first of one name a line": (
         f"from {CU} import (\n    # the runner\n    run_tests,\n    TestCase,  # the base\n)\n",
-        f"from {CU} import (\n    HardwareClassification,\n    # the runner\n    run_tests,\n    TestCase,  # the base\n)\n",
+        f"from {CU} import (\n    HardwareClassification,\n    # the runner\n    run_tests,\n"
+        "    TestCase,  # the base\n)\n",
     ),
     "last of one name a line": (
         f"from {CU} import (\n    freeze,\n    gradcheck,  # slow\n)\n",
@@ -88,7 +89,8 @@ MERGED = {
     ),
     "the longest of several": (
         f"from {CU} import TestCase\nfrom {CU} import (\n    gradcheck,\n    run_tests,\n)\n",
-        f"from {CU} import TestCase\nfrom {CU} import (\n    gradcheck,\n    HardwareClassification,\n    run_tests,\n)\n",
+        f"from {CU} import TestCase\nfrom {CU} import (\n    gradcheck,\n    HardwareClassification,\n"
+        "    run_tests,\n)\n",
     ),
 }
 
@@ -118,8 +120,8 @@ NEW = {
         f'"""Doc."""\nfrom {CU} import HardwareClassification\n\nx = 1\n',
     ),
     "below the file's own comments": (
-        "#!/usr/bin/env python3\n# Owner(s): [\"module: x\"]\nx = 1\n",
-        f"#!/usr/bin/env python3\n# Owner(s): [\"module: x\"]\nfrom {CU} import HardwareClassification\n\nx = 1\n",
+        '#!/usr/bin/env python3\n# Owner(s): ["module: x"]\nx = 1\n',
+        f'#!/usr/bin/env python3\n# Owner(s): ["module: x"]\nfrom {CU} import HardwareClassification\n\nx = 1\n',
     ),
     "only in a try block": (
         f"try:\n    from {CU} import TestCase\nexcept ImportError:\n    pass\nimport torch\n",
@@ -202,7 +204,9 @@ def test_removed(name: str) -> None:
     assert removed(before, *names) == after
 
 
-@pytest.mark.parametrize("text", ["from m import a  # why\n", "import m; x = 1\n", "from m import (  # why\n    a\n)\n"])
+@pytest.mark.parametrize(
+    "text", ["from m import a  # why\n", "import m; x = 1\n", "from m import (  # why\n    a\n)\n"]
+)
 def test_a_comment_or_a_neighbour_keeps_the_import(text: str) -> None:
     with pytest.raises(CannotEdit):
         removed(text, "a", "m")

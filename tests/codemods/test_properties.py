@@ -81,16 +81,22 @@ def indented(text: str, by: str) -> str:
 def methods(draw: st.DrawFn, number: int, by: str) -> str:
     gate = draw(st.sampled_from(GATES))
     parameters = draw(st.sampled_from(("self", "self, device", "self, device, dtype", "self, n")))
-    name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_c_cpu"))) + str(number) * draw(st.booleans())
+    name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_c_cpu"))) + str(number) * draw(
+        st.booleans()
+    )
     body = draw(st.sampled_from(BODIES))
     prefix = draw(st.sampled_from(("", "", "async ")))
-    return indented(f"{gate}{prefix}def {name}({parameters}):\n{indented(body, by)}\n", by) + draw(st.sampled_from(("", "\n")))
+    return indented(f"{gate}{prefix}def {name}({parameters}):\n{indented(body, by)}\n", by) + draw(
+        st.sampled_from(("", "\n"))
+    )
 
 
 @st.composite
 def modules(draw: st.DrawFn) -> str:
     by = draw(st.sampled_from(("    ", "\t", "  ")))
-    parts = [draw(st.sampled_from(("", "#!/usr/bin/env python3\n", '"""Module."""\n', "# Owner(s): [\"module: x\"]\n\n")))]
+    parts = [
+        draw(st.sampled_from(("", "#!/usr/bin/env python3\n", '"""Module."""\n', '# Owner(s): ["module: x"]\n\n')))
+    ]
     parts += [IMPORTS, draw(st.sampled_from(HEADS)), "\n\n"]
     before = "TestCase"
     for index in range(draw(st.integers(1, 3))):
@@ -100,12 +106,20 @@ def modules(draw: st.DrawFn) -> str:
         for number in range(draw(st.integers(1, 3))):
             body += draw(methods(number, by))
         call = draw(st.sampled_from(CALLS))
-        block = f"class {name}({base}):\n{body}{draw(st.sampled_from(('', chr(10), chr(10) * 2)))}{call}".replace("ONE", name)
+        block = f"class {name}({base}):\n{body}{draw(st.sampled_from(('', chr(10), chr(10) * 2)))}{call}".replace(
+            "ONE", name
+        )
         if draw(st.integers(0, 4)) == 0:
             block = f"if torch.cuda.is_available():\n{indented(block, by)}"
         parts += [block, "\n\n"]
         before = name
-    parts.append(draw(st.sampled_from(("", 'if __name__ == "__main__":\n    run_tests()\n', "if __name__ == '__main__': unittest.main()\n"))))
+    parts.append(
+        draw(
+            st.sampled_from(
+                ("", 'if __name__ == "__main__":\n    run_tests()\n', "if __name__ == '__main__': unittest.main()\n")
+            )
+        )
+    )
     text = "".join(parts)
     return text.rstrip("\n") if draw(st.integers(0, 4)) == 0 else text
 
@@ -132,7 +146,9 @@ def test_offsets_agree_with_lines(text: str, data: st.DataObject) -> None:
     assert not isinstance(source, Problem)
     file = SourceFile(source)
     assert file.encode(file.text) == text.encode()
-    assert "".join(file.text[file.line_start(n) : file.line_start(n + 1)] for n in range(1, file.line_count + 1)) == text
+    assert (
+        "".join(file.text[file.line_start(n) : file.line_start(n + 1)] for n in range(1, file.line_count + 1)) == text
+    )
     at = data.draw(st.integers(0, len(text)))
     line = file.line_of(at)
     column = len(text[file.line_start(line) : at].encode())

@@ -195,7 +195,9 @@ def test_crlf_bom_and_a_missing_last_newline_stay() -> None:
 
 
 def test_another_encoding_stays() -> None:
-    before = f"# coding: latin-1\n{IMPORT}class A(TestCase):\n    # \xe9\xfc\n    def test_a(self): pass\n".encode("latin-1")
+    before = f"# coding: latin-1\n{IMPORT}class A(TestCase):\n    # \xe9\xfc\n    def test_a(self): pass\n".encode(
+        "latin-1"
+    )
     outcome = migrate(before, "tag_class")
     check_invariants(outcome, "tag_class")
     assert "# \xe9\xfc\n".encode("latin-1") in outcome.after
@@ -356,7 +358,8 @@ def make():
     return B
 """
     expected = source.replace(
-        "    class A(TestCase):\n", "    class A(TestCase):\n        hw_classification = HardwareClassification.GENERIC\n\n"
+        "    class A(TestCase):\n",
+        "    class A(TestCase):\n        hw_classification = HardwareClassification.GENERIC\n\n",
     )
     assert tagged(source) == expected
 

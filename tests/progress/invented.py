@@ -45,7 +45,7 @@ Tree = dict[str, tuple[TestClass, ...]]
 
 def module_source(classes: Iterable[TestClass]) -> str:
     imports = sorted({c.base for c in classes if c.base})
-    text = "# Owner(s): [\"module: tests\"]\n" + IMPORTS
+    text = '# Owner(s): ["module: tests"]\n' + IMPORTS
     text += "".join(f"from {base.partition(':')[0]} import {base.partition(':')[2]}\n" for base in imports)
     return text + "\n\n" + "\n\n".join(c.source() for c in classes)
 
@@ -149,8 +149,10 @@ def label_all(classes: tuple[TestClass, ...], label: str) -> tuple[TestClass, ..
 
 
 def sixty_commits(root: Path) -> tuple[Repository, list[Truth]]:
-    """60 commits on main over 40 weeks: files migrated, one regressed, one renamed, one added, a base tagged for its subclasses in
-    other files, and a merge of a branch with commits of its own. With the truth at each of main's own commits."""
+    """60 commits on main over 40 weeks: files migrated, one regressed, one renamed, one added, a base tagged for its
+    subclasses in other files, and a merge of a branch with commits of its own. With the truth at each of main's own
+    commits.
+    """
     history, state, draw = History(root), suite(40), random.Random(7)
     truths = [state.truth()]
     head = history.commit(state, 0)

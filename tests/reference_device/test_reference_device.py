@@ -29,6 +29,16 @@ def test_on_reference_device(name: str, outcomes: dict[str, tuple[str, str]]) ->
     assert outcome == "passed", detail
 
 
+def test_every_replacement_of_the_catalog_is_called() -> None:
+    """What the catalog offers in place of ``torch.cuda.…`` is called on the reference device at least once."""
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 has tomllib")
+    catalog = tomllib.loads((ROOT / "hwlint" / "catalog" / "device_apis.toml").read_text(encoding="utf-8"))
+    offered = catalog["accelerator"]["names"].split()
+    called = (DATA / "check_device_module.py").read_text(encoding="utf-8")
+    missing = [name for name in offered if f"{name.removeprefix('torch.')}(" not in called]
+    assert offered and not missing
+
+
 def run_alone(python: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [python, "-m", "hwlint.reference_device", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)

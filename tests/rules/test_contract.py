@@ -163,3 +163,24 @@ def test_level_upstream_reports_what_upstream_reports(corpus: Path, tmp_path: Pa
     covered = [r for r in rows if int(hashlib.sha1(r[0].encode()).hexdigest(), 16) % 10 >= 4]
     assert len(rows) > len(covered)
     assert Counter(covered) == Counter(map(tuple, expected))
+
+
+def test_missing_classification_carries_the_label_that_the_evidence_argues_for() -> None:
+    text = """
+        class Plain(TestCase):
+            def test_a(self): ...
+        class Mixed(TestCase):
+            def test_a(self): ...
+            def test_b(self): torch.ones(1).cuda()
+        class Unknown(make_base()):
+            def test_a(self, device): ...
+        """
+    fixes = {f.symbol: f.fix for f in check("contract.HW101", text)}
+    plain, mixed, unknown = fixes["Plain"], fixes["Mixed"], fixes["Unknown"]
+    assert plain and mixed and unknown
+    assert "HardwareClassification.GENERIC` (certain: its test reaches no device)" in plain.message
+    assert plain.applicability == "safe"
+    assert "several labels (1 GENERIC, 1 ACCELERATOR)" in mixed.message
+    assert "<MEMBER>" not in plain.message and "HardwareClassification" in unknown.message
+    upstream = check("contract.HW101", text, UPSTREAM)[0].fix
+    assert upstream is not None and "<MEMBER>" in upstream.message

@@ -66,7 +66,7 @@ def uses(facts: BodyFacts) -> list[tuple[str, str, str, str]]:
     return [(u.construct, u.role, u.device, u.via) for u in facts.uses]
 
 
-# -- references ---------------------------------------------------------------------------------------------------------
+# -- references ------------------------------------------------------------------------------------------------------
 
 
 def test_references() -> None:
@@ -116,7 +116,14 @@ def test_names_of_inner_scopes_are_no_references_unless_the_module_has_them() ->
 
 @pytest.mark.parametrize(
     ("body", "reads"),
-    [("pass", False), ("torch.ones(1, device=device)", True), ("def g():\n        return device", True)],
+    [
+        ("pass", False),
+        ("f(**locals())", True),
+        ("device = 1", False),
+        ("x.device", False),
+        ("torch.ones(1, device=device)", True),
+        ("def g():\n        return device", True),
+    ],
 )
 def test_reads_device(body: str, reads: bool) -> None:
     assert read(f"def test_a(self, device):\n    {body}\n").reads_device is reads
@@ -126,7 +133,7 @@ def test_a_function_without_the_parameter_reads_it_vacuously() -> None:
     assert read("def test_a(self):\n    pass\n").reads_device
 
 
-# -- names that carry a device --------------------------------------------------------------------------------------------
+# -- names that carry a device ---------------------------------------------------------------------------------------
 
 
 def test_local_name_is_one_use_at_the_literal() -> None:
@@ -238,7 +245,7 @@ def test_property_that_is_named_for_a_device() -> None:
     assert uses(facts) == [("string", "placement", "cuda", "")]
 
 
-# -- the injected parameter -----------------------------------------------------------------------------------------------
+# -- the injected parameter ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,7 +253,10 @@ def test_property_that_is_named_for_a_device() -> None:
     [
         ('if device == "cuda": pass', [("bare_device", "comparison", "cuda")]),
         ('if str(device) != "xpu": pass', [("bare_device", "comparison", "xpu")]),
-        ('if device in ("cuda", "cpu"): pass', [("bare_device", "comparison", "cuda"), ("string", "comparison", "cpu")]),
+        (
+            'if device in ("cuda", "cpu"): pass',
+            [("bare_device", "comparison", "cuda"), ("string", "comparison", "cpu")],
+        ),
         ('x = torch.ones(1, device=f"{device}:0")', [("bare_device", "placement", "?")]),
         ('if "cuda" in device: pass', [("string", "comparison", "cuda")]),
         ('if device.startswith("cuda"): pass', [("string", "comparison", "cuda")]),
@@ -262,7 +272,7 @@ def test_bare_device(body: str, expected: list[tuple[str, str, str]]) -> None:
     assert [(u.construct, u.role, u.device) for u in facts.uses] == expected
 
 
-# -- fake modes, traced code, programs --------------------------------------------------------------------------------------
+# -- fake modes, traced code, programs -------------------------------------------------------------------------------
 
 
 def test_fake_mode() -> None:
@@ -354,7 +364,7 @@ def test_no_flags(body: str) -> None:
     assert read(f"def test_a(self):\n    {body}\n").flags == ()
 
 
-# -- decorators -----------------------------------------------------------------------------------------------------------
+# -- decorators ------------------------------------------------------------------------------------------------------
 
 
 def test_parametrized_devices() -> None:
@@ -375,6 +385,12 @@ def test_parametrized_devices() -> None:
     assert not facts.reads_device
 
 
+def test_parametrized_by_a_constant_of_the_module() -> None:
+    constant = Constant("PLACES", NOWHERE, ("cpu", "cuda"), True, "cpu|cuda")
+    facts = read('@parametrize("device", PLACES)\ndef test_a(self, device):\n    pass\n', PLACES=constant)
+    assert uses(facts) == [("constant", "parametrization", "cpu|cuda", "PLACES")]
+
+
 def test_the_arguments_of_a_gate_are_no_uses() -> None:
     facts = read('@onlyOn(["cuda"])\n@largeTensorTest("4GB", device="cuda")\ndef test_a(self, device):\n    pass\n')
     assert facts.uses == ()
@@ -384,7 +400,7 @@ def test_context_manager_as_a_decorator() -> None:
     assert uses(read('@torch.autocast("cuda")\ndef f(x):\n    pass\n')) == [("string", "placement", "cuda", "")]
 
 
-# -- gates ----------------------------------------------------------------------------------------------------------------
+# -- gates -----------------------------------------------------------------------------------------------------------
 
 
 def test_gate_of_a_local_function_and_of_an_expression() -> None:
@@ -411,7 +427,7 @@ def test_availability_kept_in_a_local_name() -> None:
     assert [(g.form, g.requirements) for g in facts.gates] == [("early_return", (Requirement("device", "cuda"),))]
 
 
-# -- half-converted ---------------------------------------------------------------------------------------------------------
+# -- half-converted --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -425,6 +441,7 @@ def test_availability_kept_in_a_local_name() -> None:
         ("x = torch.ones(2, device=device)\ny = torch.ones(2)\ny = y.to(device)\nz = x + y", []),
         ("x = torch.ones(2, device=device)\nz = x + torch.ones(())", []),
         ("x = torch.ones(2, device=device)\nz = x + 2", []),
+        ("x = torch.ones(2, device=device)\ny = torch.ones(2)\nf = lambda y: x + y", []),
         ("x = torch.ones(2, device=device)\nz = x + make()", []),
         ("with torch.device(device):\n    z = torch.ones(2, device=device) + torch.ones(2)", []),
         ("torch.set_default_device(device)\nz = torch.ones(2, device=device) + torch.ones(2)", []),
@@ -438,7 +455,7 @@ def test_mixed(body: str, lines: list[int]) -> None:
     assert [span.line - first for span in facts.mixed] == lines
 
 
-# -- robustness -------------------------------------------------------------------------------------------------------------
+# -- robustness ------------------------------------------------------------------------------------------------------
 
 LINES = [
     'd = "cuda"',
@@ -460,6 +477,7 @@ LINES = [
     "assert 'cuda', d",
     "import torch.cuda as t; t.synchronize()",
     "match d:\n        case {'cuda': _, **rest}: pass\n        case C('cuda', x=1) | ['cuda', *_]: pass",
+    "match d:\n        case None | True: pass\n        case -1 | 'a.b' as e: pass",
     "nonlocal_ = [d for d in ['cuda'] if d for e in d]",
     "class C(d, metaclass='cuda'): d = 'cuda'",
     "return",

@@ -32,11 +32,23 @@ IMPORTS = {
     "SM80OrLater": "torch.testing._internal.common_cuda.SM80OrLater",
     "DEVICE_COUNT": "torch.testing._internal.common_fsdp.DEVICE_COUNT",
     "requires_gpu": "torch.testing._internal.inductor_utils.requires_gpu",
-    **{n: f"{UTILS}.{n}" for n in ("TEST_CUDA", "TEST_XPU", "TEST_WITH_ROCM", "IS_WINDOWS", "TEST_NUMPY", "skipIfRocm")},
+    **{
+        n: f"{UTILS}.{n}"
+        for n in ("NOTEST_CPU", "TEST_CUDA", "TEST_XPU", "TEST_WITH_ROCM", "IS_WINDOWS", "TEST_NUMPY", "skipIfRocm")
+    },
     **{n: f"{UTILS}.{n}" for n in ("requires_cuda", "skip_but_pass_in_sandcastle_if", "skipIfXpu", "run_tests")},
     **{
         n: f"torch.testing._internal.common_device_type.{n}"
-        for n in ("onlyCUDA", "onlyCPU", "onlyOn", "onlyAccelerator", "skipCUDAIf", "skipMeta", "deviceCountAtLeast", "skipIf")
+        for n in (
+            "onlyCUDA",
+            "onlyCPU",
+            "onlyOn",
+            "onlyAccelerator",
+            "skipCUDAIf",
+            "skipMeta",
+            "deviceCountAtLeast",
+            "skipIf",
+        )
         + ("largeTensorTest", "skipCUDAIfNoMagma", "dtypes")
     },
     **{
@@ -113,8 +125,14 @@ def condition(source: str, where: ScanContext | None = None) -> tuple[list[str],
         ("some_flag", ["unknown:some_flag"], ""),
         ("TEST_CUDA and some_flag", ["device:cuda", "unknown:some_flag"], "all"),
         ("torch.cuda.can_do_this(0)", ["capability:torch.cuda.can_do_this", "device:cuda"], ""),
+        ("NOTEST_CPU", ["not device:cpu"], ""),
         ("lambda: TEST_CUDA", ["device:cuda"], ""),
         ("True", [], ""),
+        ("1 if torch.cuda.is_available() else 2", ["unknown:1 if torch.cuda.is_available() else 2"], ""),
+        ("max(2, torch.cuda.device_count())", ["unknown:max(2, torch.cuda.device_count())"], ""),
+        ("torch.cuda.get_arch_list()[0] == x", ["capability:get_arch_list", "device:cuda"], ""),
+        ("x in torch.cuda.something()", ["capability:torch.cuda.something", "device:cuda"], ""),
+        ("torch.version.hip.split('.') > x", ["platform:rocm", "device:cuda"], ""),
     ],
 )
 def test_condition(source: str, requirements: list[str], combine: str) -> None:
@@ -126,7 +144,10 @@ def test_condition_on_a_constant_of_the_module() -> None:
     both = Constant(
         "BOTH", NOWHERE, requirements=(Requirement("device", "cuda"), Requirement("device", "xpu")), combine="any"
     )
-    where = context(RUN=alias, BOTH=both)
+    mixed = Constant("MIXED", NOWHERE, requirements=both.requirements, combine="mixed")
+    where = context(RUN=alias, BOTH=both, MIXED=mixed)
+    assert condition("not MIXED", where) == (["not device:cuda", "not device:xpu"], "mixed")
+    assert condition("MIXED and IS_WINDOWS", where) == (["device:cuda", "device:xpu", "platform:IS_WINDOWS"], "mixed")
     assert condition("not RUN", where) == (["not device:cuda"], "")
     assert condition("not BOTH", where) == (["not device:cuda", "not device:xpu"], "all")
 
@@ -140,6 +161,10 @@ def test_condition_on_local_names() -> None:
     values = {"there": ast.parse("torch.cuda.is_available()", mode="eval").body}
     found, _ = gates.read_condition(ast.parse("not there", mode="eval").body, context(), values)
     assert short(found) == ["not device:cuda"]
+
+
+def test_a_measurement_kept_in_a_local_name_is_no_gate() -> None:
+    assert body("used = torch.cuda.memory_used()\nif used > before:\n    return\nf()") == []
 
 
 @given(
@@ -157,7 +182,7 @@ def test_double_negation_changes_nothing(source: str) -> None:
     assert condition(f"not (not ({source}))") == condition(source)
 
 
-# -- decorators -----------------------------------------------------------------------------------------------------------
+# -- decorators ------------------------------------------------------------------------------------------------------
 
 
 def decorator(source: str, where: ScanContext | None = None) -> Gate | None:
@@ -250,25 +275,7 @@ def test_class_decorator() -> None:
     assert [g.form for g in gates.decorator_gates(nodes, context(), on_class=True)] == ["class_decorator"]
 
 
-@pytest.mark.parametrize(
-    ("body", "requirements"),
-    [
-        ('return unittest.skipIf(not TEST_CUDA, "no CUDA")', ["device:cuda"]),
-        ("there = torch.cuda.is_available()\nreturn unittest.skipUnless(there, 'no')", ["device:cuda"]),
-        ("return requires_nccl()", ["library:nccl", "device:cuda"]),
-        ("return unittest.skipIf(IS_WINDOWS, 'no')", None),
-        ("f()\nreturn unittest.skipIf(not TEST_CUDA, 'no')", None),
-        ("return wrapper", None),
-    ],
-)
-def test_function_that_makes_a_gate(body: str, requirements: list[str] | None) -> None:
-    (node,) = ast.parse("def make():\n" + textwrap.indent(body, "    ")).body
-    assert isinstance(node, ast.FunctionDef)
-    found = gates.decorator_helper(node, context())
-    assert (None if found is None else short(found[0])) == requirements
-
-
-# -- bodies -----------------------------------------------------------------------------------------------------------------
+# -- bodies ----------------------------------------------------------------------------------------------------------
 
 
 def body(source: str, name: str = "test_a") -> list[tuple[str, list[str], bool]]:
@@ -327,7 +334,7 @@ def test_set_up_that_only_leaves_something_out() -> None:
     assert body("if TEST_CUDA:\n    f()", "setUpClass") == [("if_block", ["device:cuda"], False)]
 
 
-# -- modules and blocks -------------------------------------------------------------------------------------------------------
+# -- modules and blocks ----------------------------------------------------------------------------------------------
 
 
 def module(source: str) -> list[tuple[str, list[str], bool]]:
@@ -340,7 +347,10 @@ def module(source: str) -> list[tuple[str, list[str], bool]]:
     [
         ("if not torch.cuda.is_available():\n    sys.exit(0)", [("module_exit", ["device:cuda"], True)]),
         ("if not TEST_CUDA:\n    raise unittest.SkipTest('no')", [("module_exit", ["device:cuda"], True)]),
-        ("if not dist.is_available():\n    print('no')\n    sys.exit(0)", [("module_exit", ["library:distributed"], True)]),
+        (
+            "if not dist.is_available():\n    print('no')\n    sys.exit(0)",
+            [("module_exit", ["library:distributed"], True)],
+        ),
         (
             "if __name__ == '__main__':\n    if HAS_GPU:\n        run_tests()",
             [("if_block", ["accelerator:accelerator", "library:triton"], True)],

@@ -59,6 +59,7 @@ UNREADABLE = {
     "print statement": (b"print 'x'\n", "syntax", (1, 0), "this looks like Python 2"),
     "old except": (b"try: pass\nexcept E, e: pass\n", "syntax", (2, 7), "this looks like Python 2"),
     "old octal": (b"a = 0777\n", "syntax", (1, 4), "this looks like Python 2"),
+    "old long": (b"a = 0xFFL\n", "syntax", (1, 7), "this looks like Python 2"),
     "old inequality": (b"if 1 <> 2: pass\n", "syntax", (1, 5), "this looks like Python 2"),
     "old raise": (b"raise E, 'x'\n", "syntax", (1, 7), "this looks like Python 2"),
     "deep parentheses": (b"a = " + b"(" * 3000 + b")" * 3000, "syntax", None, "too many nested parentheses"),
@@ -87,6 +88,8 @@ def test_what_python_refuses_is_a_problem(name: str, tmp_path: Path) -> None:
     assert problem.kind == kind
     assert words in problem.message
     assert position is None or (problem.line, problem.column) == position
+    if name == "nul" and sys.version_info < (3, 11):
+        return  # That Python reads such a line up to the byte.
     (tmp_path / "x.py").write_bytes(data)
     assert subprocess.run([sys.executable, "x.py"], cwd=tmp_path, capture_output=True).returncode != 0
 

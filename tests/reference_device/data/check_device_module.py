@@ -1,6 +1,7 @@
 """The device module, torch.accelerator, streams, events, autocast, profiler: run on the reference device."""
 
 import pickle
+import warnings
 
 import torch
 from torch.testing._internal.common_device_type import PrivateUse1TestBase, instantiate_device_type_tests
@@ -52,6 +53,23 @@ class TestDeviceModule(TestCase):
         self.assertEqual(torch.accelerator.current_device_index(), 1)
         self.assertEqual(torch.empty(1, device=self.device_type).device.index, 1)
 
+    def test_accelerator_deprecated_names(self, device):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.accelerator.set_device_idx(1)
+            self.assertEqual(torch.accelerator.current_device_idx(), 1)
+
+    def test_accelerator_random(self, device):
+        torch.manual_seed(7)
+        self.assertEqual(torch.accelerator.random.initial_seed(), 7)
+        state = torch.accelerator.random.get_rng_state()
+        self.assertEqual(state, torch.get_device_module(device).get_rng_state())
+        self.assertEqual(len(torch.accelerator.random.get_rng_state_all()), torch.accelerator.device_count())
+
+    def test_accelerator_graph_is_not_supported(self, device):
+        with self.assertRaisesRegex(RuntimeError, "Graph is not supported"):
+            torch.accelerator.Graph()
+
     def test_accelerator_device_index(self, device):
         with torch.accelerator.device_index(1):
             self.assertEqual(torch.accelerator.current_device_index(), 1)
@@ -84,6 +102,7 @@ class TestDeviceModule(TestCase):
         self.assertGreaterEqual(accelerator.memory_stats()["allocated_bytes.all.current"], 1024)
         free, total = accelerator.get_memory_info()
         self.assertLess(free, total)
+        torch.exp(torch.ones(100, device=device), out=torch.empty(0, device=device))
         del held
         self.assertEqual(accelerator.memory_allocated(), before)
         self.assertGreaterEqual(accelerator.max_memory_allocated(), before + 1024)

@@ -1,0 +1,201 @@
+"""A class for one vendor's device: instantiated ``only_for`` it as a literal, each test with a ``device`` parameter,
+tagged.
+
+Upstream's contract for CPU, CUDA, MPS and XPU (pytorch/pytorch#190173), as #193151 and #192418 did it by hand. All
+tests of a class at once or none. A class for CUDA is an unsafe change: its base becomes CUDATestBase, which checks
+for leaked memory and runs each test on a stream of its own (torch/testing/_internal/common_device_type.py; #195155
+had to undo that).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codemods.class_edits import add_parameter, insert_below_class
+from codemods.edit import SourceFile, Splice
+from codemods.imports import is_taken
+from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
+from codemods.super_calls import bare_super, super_calls
+from codemods.tag_class import ENUM, tag_change, tag_splices
+from hwlint.classify.verdict import Verdict
+from hwlint.rules.spans import class_span
+from hwlint.scan.facts import Decorator, Function
+from hwlint.scan.names import span_of
+from hwlint.suite.model import LinkedClass
+
+INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
+FLAGS = {"mps": ", allow_mps=True", "xpu": ", allow_xpu=True"}
+"""What ``only_for`` needs beside it: the loader makes these classes only where they are allowed."""
+DEVICE_LABELS = ("CPU", "CUDA", "MPS", "XPU")
+SKIPS = ("unittest.skip", "unittest.skipIf", "unittest.skipUnless")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceClassChange(Change):
+    """``test_lines`` are those of the tests that get the parameter; ``tag`` is None where the class has its tag."""
+
+    device: str
+    class_line: int
+    test_lines: tuple[int, ...]
+    tag: Change | None
+
+
+class ClassForDevice(Codemod):
+    name = "class_for_device"
+    summary = "Instantiates a class for one vendor's device `only_for` it, gives its tests `device`, and tags it."
+
+    def plan(self, context: Context) -> Plan:
+        plan = PlanBuilder(self.name)
+        if context.settings.migrate.device_classes != "instantiate":
+            return plan.done()
+        for cls in context.test_classes():
+            label, sure = _label(context, cls)
+            if label in DEVICE_LABELS and cls.own_tests and not cls.is_instantiated:
+                obstacle = _obstacle(context, cls, label.lower())
+                if obstacle is not None:
+                    plan.refuse(cls.facts.qualname, obstacle[0], obstacle[1], class_span(cls.facts))
+                else:
+                    plan.add(_change(cls, label, sure))
+        return plan.done()
+
+    def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
+        found: list[Splice] = []
+        for change in changes:
+            if isinstance(change, DeviceClassChange):
+                found.extend(_splices(file, change))
+        return found
+
+
+def _label(context: Context, cls: LinkedClass) -> tuple[str, bool]:
+    """The label to go by, and whether it is beyond doubt."""
+    tag = cls.facts.tag
+    if tag is not None and tag.label:
+        return tag.label, True
+    asked = context.label_option(cls)
+    if asked:
+        return asked, True
+    verdict: Verdict | None = context.verdict(cls)
+    if verdict is None or verdict.confidence == "unsure":
+        return "", False
+    return verdict.label, verdict.confidence == "certain" or context.settings.migrate.confidence == "likely"
+
+
+def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str] | None:
+    """Reason and text of what stands against it, None where nothing does."""
+    facts = cls.facts
+    if any(b.keyword not in ("if", "else", "try", "except") for b in facts.blocks):
+        return "generated-class", f"it stands in a `{facts.blocks[-1].keyword}`"
+    if facts.dynamic:
+        return "dynamic", "members may be added to it that the source does not show"
+    if cls.is_parametrized or cls.foreign_instantiations:
+        return "already-instantiated", "another instantiate function makes its tests"
+    if cls.inherited_tests:
+        first = cls.inherited_tests[0]
+        return "inherited-tests", f"it inherits tests ({first.owner.name}.{first.function.name}, ...)"
+    if cls.opaque_bases:
+        return "unknown-base", f"its base {cls.opaque_bases[0]} may hold tests"
+    if cls.subclasses():
+        return "subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it"
+    if is_taken(context.module, INSTANTIATE) or is_taken(context.module, ENUM):
+        return "name-taken", "a name it needs means something else in this file"
+    doubled = _doubled(cls, device)
+    if doubled:
+        return "name-doubled", f"{doubled} would get the device into its name twice"
+    generated = facts.name + device.upper()
+    if any(c.name == generated for c in context.classes()):
+        return "name-collision", f"there is a class {generated} already"
+    for decorator in facts.decorators:
+        if decorator.qualified not in SKIPS and context.catalog.find_decorator(decorator.qualified) is None:
+            return "unknown-gate", f"what `@{decorator.name}` does to the class is not known"
+    for test in cls.own_tests:
+        obstacle = _test_obstacle(context, test)
+        if obstacle is not None:
+            return obstacle[0], f"{test.name}: {obstacle[1]}"
+    use = _later_use(context, cls)
+    return ("name-used-later", use) if use else None
+
+
+def _doubled(cls: LinkedClass, device: str) -> str:
+    """The class or test whose generated name would end in the device twice, '' for none."""
+    if cls.name.lower().endswith(device):
+        return cls.name
+    return next((t.name for t in cls.own_tests if t.name.lower().endswith("_" + device)), "")
+
+
+def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
+    if {"alias", "conditional"} & set(test.flags):
+        return "layout", "it is not a plain `def` of the class body"
+    if "device" in test.parameters or "devices" in test.parameters:
+        return "parametrized", "it takes a device from somewhere else already"
+    known = all(_passes_keywords(context, decorator) for decorator in test.decorators)
+    if not known:
+        unknown = next(d for d in test.decorators if not _passes_keywords(context, d))
+        return "unknown-name", f"whether `@{unknown.name}` passes a device on is not known"
+    parametrized = any(d.name.rpartition(".")[2] in ("parametrize", "dtypes", "ops") for d in test.decorators)
+    if len(test.parameters) != 1 and not parametrized:
+        return "parametrized", "it has parameters that something unknown passes"
+    return None
+
+
+def _passes_keywords(context: Context, decorator: Decorator) -> bool:
+    return decorator.qualified in (*SKIPS, "unittest.expectedFailure") or (
+        context.catalog.find_decorator(decorator.qualified) is not None
+    )
+
+
+def _later_use(context: Context, cls: LinkedClass) -> str:
+    """Where the class's name is read, its own definition and convertible ``super`` calls aside; '' for nowhere."""
+    tree = context.source().tree
+    node = context.source().class_at(cls.facts.line)
+    allowed = {(c.args[0].lineno, c.args[0].col_offset) for c in super_calls(node)}
+    for child in ast.walk(tree):
+        named = (
+            isinstance(child, ast.Name)
+            and child.id == cls.name
+            or isinstance(child, ast.Constant)
+            and child.value == cls.name
+        )
+        if named and (child.lineno, child.col_offset) not in allowed:  # type: ignore[attr-defined]
+            return f"`{cls.name}` is read in line {child.lineno}, when its name is gone"  # type: ignore[attr-defined]
+    return ""
+
+
+def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
+    device = label.lower()
+    why = []
+    if device == "cuda":
+        why.append("CUDATestBase checks for leaks and uses a stream of its own")
+    if not sure:
+        why.append(f"{label} is likely, not certain")
+    return DeviceClassChange(
+        codemod=ClassForDevice.name,
+        symbol=cls.facts.qualname,
+        span=class_span(cls.facts),
+        description=f"instantiate only for {device}" + (f" ({'; '.join(why)})" if why else ""),
+        applicability="unsafe" if why else "safe",
+        imports=(INSTANTIATE, ENUM),
+        device=device,
+        class_line=cls.facts.line,
+        test_lines=tuple(test.line for test in cls.own_tests),
+        tag=None if cls.facts.tag is not None and cls.facts.tag.label else tag_change("", cls, label, "safe", ""),
+    )
+
+
+def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
+    node = file.class_at(change.class_line)
+    found = [add_parameter(file, line) for line in change.test_lines]
+    calls = [span_of(call) for call in super_calls(node)]
+    if calls:
+        found += bare_super(file, calls)
+    if change.tag is not None:
+        found += tag_splices(file, change.tag)  # type: ignore[arg-type]
+    call = f'{INSTANTIATE.name}({node.name}, globals(), only_for="{change.device}"{FLAGS.get(change.device, "")})'
+    if len(call) > file.line_length and not file.indent_of(node.lineno):
+        line_break = file.line_break(node.lineno)
+        flags = FLAGS.get(change.device, "").removeprefix(", ")
+        body = f'{node.name}, globals(), only_for="{change.device}"' + (f", {flags}" if flags else "")
+        call = f"{INSTANTIATE.name}({line_break}    {body}{line_break})"
+    found.append(insert_below_class(file, change.class_line, call))
+    return found

@@ -1,0 +1,105 @@
+"""The call of instantiate_device_type_tests for a class: where it stands, and what may not use the class's name any more."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.device_values import Blocked
+from codemods.edit import BLANK, SourceFile, Splice, blocks, first_line, statements
+from hwlint.scan.facts import Span
+from hwlint.scan.names import dotted, span_of
+
+FUNCTION = "instantiate_device_type_tests"
+
+
+def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -> None:
+    """Raise Blocked where the module uses the name of the class, which is gone afterwards (``replaced`` apart)."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Name) and node.id == cls.name and not (replaced is not None and _inside(span_of(node), replaced)):
+            raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))
+        if isinstance(node, ast.Constant) and node.value == cls.name:
+            raise Blocked("name-used-later", f"`{cls.name}` is named in a string on line {node.lineno}", span_of(node))
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and cls.name in node.names:
+            raise Blocked("name-used-later", f"`{cls.name}` is declared global (line {node.lineno})")
+    for statement in cls.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Call):
+            if dotted(statement.value.func) in ("staticmethod", "classmethod"):
+                raise Blocked("class-member", f"the class has a {dotted(statement.value.func)} (line {statement.lineno})")
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def call_splices(file: SourceFile, cls: ast.ClassDef, arguments: str, replaced: Span | None) -> list[Splice]:
+    """The call, in the place of the one at ``replaced``, else beside those that are there, else right below the class."""
+    text = f"{FUNCTION}({cls.name}, globals(){arguments})"
+    if replaced is not None:
+        start, end = file.range_of(replaced)
+        if "#" in file.text[start:end]:
+            raise Blocked("layout", f"a comment stands in the call on line {replaced.line}", replaced)
+        return [Splice(start, end, text)]
+    body = _block_of(file, cls)
+    beside = _grouped(body, cls)
+    if beside is not None:
+        line = beside.end_lineno or beside.lineno
+        _alone(file, beside)
+        at = file.line_end(line)
+        return [Splice(at, at, f"{file.line_break(line)}{file.indent_of(beside.lineno)}{text}")]
+    last = _last_line(file, cls)
+    line_break = file.line_break(last)
+    at = file.line_end(last)
+    indent = file.indent_of(first_line(cls))
+    gap = line_break * (2 if not indent else 1)
+    following = "" if last + 1 > file.line_count or file.is_blank(last + 1) else gap
+    return [Splice(at, at, f"{line_break}{gap}{indent}{text}{following}")]
+
+
+def _block_of(file: SourceFile, cls: ast.ClassDef) -> list[ast.stmt]:
+    if cls in file.tree.body:
+        return file.tree.body
+    for node in statements(file.tree.body):
+        for block in blocks(node):
+            if cls in block:
+                return block
+    raise Blocked("layout", f"the block of the class on line {cls.lineno} is not found")
+
+
+def _grouped(body: list[ast.stmt], cls: ast.ClassDef) -> ast.stmt | None:
+    """The last call of several that stand together behind all classes of the block: the new one goes behind it."""
+    calls = [n for n in body if _is_call(n)]
+    classes = [n for n in body if isinstance(n, ast.ClassDef)]
+    if not calls or calls[0].lineno < max(c.lineno for c in classes):
+        return None
+    return calls[-1]
+
+
+def _is_call(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and dotted(node.value.func).rpartition(".")[2] in (
+        FUNCTION,
+        "instantiate_parametrized_tests",
+    )
+
+
+def _alone(file: SourceFile, node: ast.stmt) -> None:
+    start, end = file.node_range(node)
+    rest = file.text[end : file.line_end(file.line_of(end))].strip(BLANK)
+    if not file.starts_line(start) or (rest and not rest.startswith("#")):
+        raise Blocked("layout", f"the line {node.lineno} is shared")
+
+
+def _last_line(file: SourceFile, cls: ast.ClassDef) -> int:
+    """The last line of the class, with the comments below it that are indented as its body is."""
+    last = cls.end_lineno or cls.lineno
+    rest = file.text[file.node_range(cls)[1] : file.line_end(last)].strip(BLANK)
+    if rest and not rest.startswith("#"):
+        raise Blocked("layout", f"the last line of the class is shared (line {last})")
+    outer = len(file.indent_of(first_line(cls)))
+    line = last + 1
+    while line <= file.line_count and (file.is_blank(line) or file.is_comment(line)):
+        if file.is_comment(line) and not file.is_blank(line):
+            if len(file.indent_of(line)) <= outer:
+                break
+            last = line
+        line += 1
+    return last

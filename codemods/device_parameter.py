@@ -1,0 +1,362 @@
+"""Gives tests a ``device`` parameter, and what they run on that device; their class is instantiated for each.
+
+Whole classes only: a plain class changes if all of its tests can take a device, and runs where it ran. Tests that asked for an
+accelerator get ``@onlyAccelerator``, so that nothing newly runs on the CPU. In a class that is instantiated already, a test that is
+restricted to accelerators loses its literals one by one. (Field notes P2, P3, P13, P16.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from codemods.device_changes import restriction, value_of
+from codemods.device_claims import check_claims
+from codemods.device_class import check_class, check_decorators, parametrized
+from codemods.device_gates import GatePlan, plan_gates
+from codemods.device_instantiate import call_splices, check_names_in
+from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
+from codemods.device_signature import check_callers, check_fixture, decorator_splices, function_splices
+from codemods.device_spots import Ground, newer_than, split_device, spots_of
+from codemods.device_values import Blocked, FunctionEdit
+from codemods.edit import SourceFile, Splice
+from codemods.imports import is_taken
+from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
+from hwlint.rules.spans import class_span, function_span
+from hwlint.scan.facts import Function, Span
+from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import Reach, reach
+
+ONLY = Import(COMMON_DEVICE_TYPE, "onlyAccelerator")
+INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceChange(Change):
+    """A class that is instantiated, or tests of one that is already."""
+
+    class_line: int
+    functions: tuple[FunctionEdit, ...]
+    helpers: tuple[int, ...] = ()
+    """Lines of helpers that get a parameter."""
+    fallback: tuple[FunctionEdit, ...] = ()
+    """What is done instead where some helper is not just called: methods ask the class for its device type."""
+    class_removed: tuple[Span, ...] = ()
+    class_swapped: tuple[tuple[Span, str], ...] = ()
+    fixtures: tuple[int, ...] = ()
+    """Lines of what runs before a test is skipped."""
+    claims: tuple[int, ...] = ()
+    """Lines of functions that must make no claim about one vendor's device: more devices run them afterwards."""
+    arguments: str = ""
+    """Of the instantiation, behind ``globals()``; starts with ', ' where there are any."""
+    replaced: Span | None = None
+    """The call of instantiate_parametrized_tests that is replaced."""
+    instantiate: bool = False
+
+
+class DeviceParameter(Codemod):
+    name = "device_parameter"
+    summary = "Gives tests a `device` parameter, replaces the devices they name, and instantiates their class."
+
+    def plan(self, context: Context) -> Plan:
+        plan = PlanBuilder(self.name)
+        for cls in context.test_classes():
+            if not cls.own_tests:
+                continue
+            try:
+                if cls.is_instantiated:
+                    for change in _tests_of_instantiated(plan, context, cls):
+                        plan.add(change)
+                elif _concerns(context, cls):
+                    plan.add(_whole_class(context, cls))
+            except Blocked as blocked:
+                plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
+        return plan.done()
+
+    def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
+        found: list[Splice] = []
+        done: set[int] = set()
+        for change in changes:
+            if not isinstance(change, DeviceChange):
+                continue
+            for line in change.claims:
+                check_claims(file.function_at(line))
+            found += _function_splices(file, change, done)
+            if change.instantiate:
+                node = file.class_at(change.class_line)
+                check_names_in(file, node, change.replaced)
+                found += decorator_splices(file, node, change.class_removed, change.class_swapped, ())
+                found += call_splices(file, node, change.arguments, change.replaced)
+        return found
+
+
+def _function_splices(file: SourceFile, change: DeviceChange, done: set[int]) -> list[Splice]:
+    """The splices of a change's functions but those ``done`` by another, which is kept up. Raises Blocked."""
+    try:
+        found = _splices_of(file, change, change.functions, change.helpers, done)
+    except Blocked as blocked:
+        if not change.fallback or blocked.reason not in ("unknown-caller", "name-taken"):
+            raise
+        helpers = tuple(e.line for e in change.fallback if e.parameter and e.line in change.helpers)
+        found = _splices_of(file, change, change.fallback, helpers, done)
+        done |= {edit.line for edit in change.fallback}
+        return found
+    done |= {edit.line for edit in change.functions}
+    return found
+
+
+def _splices_of(
+    file: SourceFile, change: DeviceChange, functions: Sequence[FunctionEdit], helpers: Sequence[int], done: set[int]
+) -> list[Splice]:
+    found: list[Splice] = []
+    check_callers(file, helpers, functions)
+    for edit in functions:
+        if edit.line in done:
+            continue
+        if edit.line in change.fixtures and (edit.spots or edit.pass_to):
+            check_fixture(file, edit)
+        found += function_splices(file, edit)
+    return found
+
+
+def _concerns(context: Context, cls: LinkedClass) -> bool:
+    """Whether a plain class has to do with accelerators at all."""
+    verdict = context.verdict(cls)
+    return verdict is not None and verdict.label in ("ACCELERATOR", "SPLIT") and any(
+        t.label == "ACCELERATOR" for t in verdict.tests
+    )
+
+
+# A plain class
+
+
+def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
+    """The change of a class that is not instantiated. Raises Blocked."""
+    verdict = context.verdict(cls)
+    assert verdict is not None
+    others = sorted({t.label for t in verdict.tests if t.label != "ACCELERATOR"})
+    if others:
+        shown = next(t.name for t in verdict.tests if t.label == others[0])
+        raise Blocked("split", f"some of its tests are {others[0]} ({shown})")
+    if verdict.confidence == "unsure":
+        raise Blocked("uncertain", "it is not sure that its tests are for accelerators")
+    _check_imports(context)
+    check_class(context, cls)
+    call = parametrized(cls)
+    compiled = any(b.kind == "inductor" for b in cls.framework_bases)
+    tests: list[tuple[Function, Reach, Ground]] = []
+    gates: dict[int, GatePlan] = {}
+    for function in cls.own_tests:
+        reached = reach(cls, function)
+        traced = compiled or any("traced" in r.function.flags for r in reached.functions)
+        plan = plan_gates(reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main)
+        gates[id(function)] = replace(plan, needs_accelerator=_needs_accelerator(context, plan, reached))
+        ground = Ground(context.catalog, context.settings, gates[id(function)].needs_accelerator)
+        tests.append((function, reached, ground))
+        _check_test(context, function, plan)
+    value = value_of(cls)
+    functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
+    fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
+    _check_used(functions, cls)
+    removed = _class_removed(context, cls, gates)
+    known = frozenset(g.span for g in cls.facts.gates) | ({call.span} if call is not None and call.form == "decorator" else frozenset())
+    check_decorators(context, cls.facts.decorators, known, "the class")
+    if call is not None and call.form == "decorator":
+        removed = (*removed, call.span)
+    needed = any(edit.added or edit.swapped for edit in functions)
+    on_xpu = [f.name for f, r, _ in tests if (gates[id(f)].allow_xpu or _names_any(r)) and not _names_cuda(r)]
+    xpu = bool(on_xpu)
+    if xpu and len(on_xpu) < len(tests):
+        other = next(f.name for f, _, _ in tests if f.name not in on_xpu)
+        raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
+    return DeviceChange(
+        codemod=DeviceParameter.name,
+        symbol=cls.facts.qualname,
+        span=class_span(cls.facts),
+        description="take `device` in its tests, and instantiate it",
+        applicability="unsafe",
+        imports=(INSTANTIATE, *((ONLY,) if needed else ()), *dict.fromkeys(i for plan in gates.values() for i in plan.imports)),
+        class_line=cls.facts.line,
+        functions=functions,
+        helpers=tuple(helpers_of(functions, cls.own_tests)),
+        fallback=fallback if fallback != functions else (),
+        fixtures=tuple(m.line for m in cls.facts.methods if m.kind == "setup"),
+        class_removed=removed,
+        class_swapped=tuple(dict.fromkeys(s for plan in gates.values() for s in plan.class_swapped)),
+        claims=() if xpu else tuple(edit.line for edit in functions),
+        arguments=", allow_xpu=True" if xpu else "",
+        replaced=call.span if call is not None and call.form == "call" else None,
+        instantiate=True,
+    )
+
+
+def _check_imports(context: Context) -> None:
+    for one in (INSTANTIATE, ONLY):
+        if is_taken(context.module, one):
+            raise Blocked("name-taken", f"`{one.name}` means something else in this file")
+    if newer_than(context.catalog.decorators["onlyAccelerator"].since, context.settings):
+        since = context.catalog.decorators["onlyAccelerator"].since
+        raise Blocked("needs-newer-torch", f"@onlyAccelerator is there from torch {since} on")
+    if dict(context.module.imports).get("torch") != "torch":
+        raise Blocked("name-taken", "`torch` is not imported under its name")
+
+
+def _check_test(context: Context, function: Function, plan: GatePlan) -> None:
+    gates = frozenset(g.span for g in function.gates)
+    check_decorators(context, function.decorators, gates, "the test")
+    if "devices" in function.parameters:
+        raise Blocked("parametrized", f"`{function.name}` takes `devices` from elsewhere", function_span(function))
+    if "device" in function.parameters:
+        raise Blocked("parametrized", f"`{function.name}` has a `device` from its parametrization", function_span(function))
+
+
+def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool:
+    """Whether the test ran on an accelerator alone, or not at all."""
+    if plan.needs_accelerator:
+        return True
+    for one in reached.uses:
+        use = one.use
+        types, _ = split_device(use.device)
+        if not is_accelerator_use(use) or use.role not in ("placement", "api", "backend", "parametrization"):
+            continue
+        if use.construct == "api" and not _binds(context, use.name):
+            continue
+        if "cpu" in types or _chosen(one.use, reached):
+            continue
+        return True
+    return False
+
+
+def _binds(context: Context, name: str) -> bool:
+    """Whether a call of the API fails where its device is not there."""
+    if name.startswith(("torch.backends.", "torch.version.")):
+        return False
+    return not name.rpartition(".")[2].startswith(("manual_seed", "is_available", "device_count", "is_initialized", "empty_cache"))
+
+
+def _chosen(use: object, reached: Reach) -> bool:
+    """Whether the device is the one half of ``"cuda" if torch.cuda.is_available() else "cpu"``."""
+    for one in reached.gates:
+        gate = one.gate
+        if gate.form == "if_block" and not gate.blocking and gate.span.line == use.span.line:  # type: ignore[attr-defined]
+            return True
+    return False
+
+
+def _with_all_gates(
+    edits: Sequence[FunctionEdit], cls: LinkedClass, gates: dict[int, GatePlan]
+) -> tuple[FunctionEdit, ...]:
+    tests = {f.line: f for f in cls.own_tests}
+    return tuple(with_gates(e, tests[e.line], gates[id(tests[e.line])]) if e.line in tests else e for e in edits)
+
+
+def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> FunctionEdit:
+    """The edit with the decorators of the test: onlyAccelerator outermost, in the place of the first where that goes."""
+    edit = replace(edit, swapped=plan.swapped)
+    if not plan.needs_accelerator:
+        return replace(edit, removed=plan.removed)
+    first = function.decorators[0].span if function.decorators else None
+    if first is not None and first in plan.removed:
+        removed = tuple(span for span in plan.removed if span != first)
+        return replace(edit, removed=removed, swapped=(*plan.swapped, (first, "onlyAccelerator")))
+    return replace(edit, removed=plan.removed, added=("onlyAccelerator",))
+
+
+def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass) -> None:
+    """Raise Blocked where no test, and nothing it reaches, runs on the device."""
+    lines = {f.line: f for f in cls.own_tests}
+    fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
+    in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)
+    for edit in functions:
+        if edit.line in lines and not (edit.spots or edit.pass_to or in_fixture):
+            function = lines[edit.line]
+            raise Blocked("unused-device", f"`{function.name}` would not use it", function_span(function))
+
+
+def _class_removed(context: Context, cls: LinkedClass, gates: dict[int, GatePlan]) -> tuple[Span, ...]:
+    """Gates of the class that every test has taken over."""
+    spans = list(dict.fromkeys(span for plan in gates.values() for span in plan.class_removed))
+    own = {d.span for d in cls.facts.decorators}
+    for span in spans:
+        if span not in own:
+            raise Blocked("unknown-gate", "a base of the class is gated", span)
+    return tuple(spans)
+
+
+def _names_any(reached: Reach) -> bool:
+    """Whether the test names the accelerator that there is, as GPU_TYPE does: it ran on XPU as well."""
+    return any(one.use.device.partition(":")[0] == "accelerator" and one.use.role == "placement" for one in reached.uses)
+
+
+def _names_cuda(reached: Reach) -> bool:
+    """Whether the test names CUDA itself: whatever its gate says, it ran nowhere else."""
+    uses = (one.use for one in reached.uses)
+    return any(u.device.partition(":")[0] == "cuda" and u.role in ("placement", "backend") for u in uses)
+
+
+# Tests of a class that is instantiated
+
+
+def _tests_of_instantiated(plan: PlanBuilder, context: Context, cls: LinkedClass) -> list[DeviceChange]:
+    """A change for each test that names devices it is not free to name; the others are left without a word."""
+    found = []
+    for function in cls.own_tests:
+        if not any(is_accelerator_use(u) and u.role == "placement" for u in function.uses):
+            continue
+        if any(d in function.parameters for d in ("devices",)):
+            continue
+        try:
+            change = _one_test(context, cls, function)
+        except Blocked as blocked:
+            symbol = f"{cls.facts.qualname}.{function.name}"
+            plan.refuse(symbol, blocked.reason, blocked.text, blocked.span or function_span(function))
+        else:
+            if change is not None:
+                found.append(change)
+    return found
+
+
+def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceChange | None:
+    restricted = restriction(context, cls, function)
+    if not restricted:
+        raise Blocked("mixed-devices", "it runs on the CPU as well, and names an accelerator of its own")
+    if restricted not in ("cuda", "accelerator"):
+        return None
+    if dict(context.module.imports).get("torch") != "torch":
+        raise Blocked("name-taken", "`torch` is not imported under its name")
+    reached = reach(cls, function)
+    ground = Ground(context.catalog, context.settings, True)
+    placements = [u for u in function.uses if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")]
+    _check_flags(function)
+    for other in reached.functions:
+        if other.function is not function and other.function.kind != "setup" and any(is_accelerator_use(u) for u in other.function.uses):
+            raise Blocked("shared-helper", f"{other.symbol} names a device itself", other.function.span)
+    spots = spots_of(placements, ground)
+    if not spots:
+        return None
+    takes = "device" in function.parameters
+    if not takes and "device" in function.references:
+        raise Blocked("name-taken", "`device` is a name of the module that it reads")
+    if not takes:
+        check_decorators(context, function.decorators, frozenset(g.span for g in function.gates), "the test")
+    edit = FunctionEdit(function.line, value_of(cls), "" if takes else "device", spots)
+    return DeviceChange(
+        codemod=DeviceParameter.name,
+        symbol=f"{cls.facts.qualname}.{function.name}",
+        span=function_span(function),
+        description="run on `device`" if takes else "take `device`, and run on it",
+        applicability="safe" if takes and restricted == "cuda" else "unsafe",
+        class_line=cls.facts.line,
+        functions=(edit,),
+    )
+
+
+def _check_flags(function: Function) -> None:
+    for flag, reason, text in (
+        ("string_program", "string-program", "it runs code that stands in a string"),
+        ("golden", "golden-text", "it holds output against a recorded text"),
+        ("fake_mode", "fake-mode", "it uses a fake mode"),
+        ("subprocess", "subprocess", "it starts another process"),
+    ):
+        if flag in function.flags:
+            raise Blocked(reason, text)

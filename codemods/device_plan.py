@@ -1,0 +1,172 @@
+"""The functions that the tests of one class reach in its module, and what is done to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from codemods.device_spots import Ground, spots_of
+from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
+from codemods.plan import Context
+from hwlint.scan.facts import DeviceUse, Function
+from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import Reach, Reached
+
+Key = int
+"""Identity of a Function in the suite."""
+
+
+@dataclass(slots=True)
+class Needs:
+    """One function that has to know the device, or calls one that does."""
+
+    reached: Reached
+    spots: tuple[Spot, ...]
+    callees: dict[str, Key] = field(default_factory=dict)
+    """As written -> the function it calls that takes the device."""
+
+
+def is_accelerator_use(use: DeviceUse) -> bool:
+    """Whether the use names more than the CPU, in a way that says where code runs."""
+    return use.device.partition(":")[0] not in ("cpu", "meta", "") and use.role not in ("text", "fake", "key")
+
+
+def plan_functions(
+    context: Context,
+    cls: LinkedClass,
+    tests: Iterable[tuple[Function, Reach, Ground]],
+    value: DeviceValue,
+    by_type: bool = False,
+) -> tuple[FunctionEdit, ...]:
+    """The edits of the tests and of all that they reach in the module, gates left out. Raises Blocked.
+
+    ``by_type``: methods that are no tests read ``self.device_type`` instead of getting a parameter.
+    """
+    tests = list(tests)
+    grounds = {id(f): ground for f, _, ground in tests}
+    needs: dict[Key, Needs] = {}
+    for function, reach, ground in tests:
+        _check_reach(context, cls, reach)
+        for reached in reach.functions:
+            key = id(reached.function)
+            if key in needs or (reached.function.kind == "test" and key not in grounds):
+                continue
+            own = grounds.get(key) or _ground_of(reached, ground)
+            needs[key] = Needs(reached, _spots(cls, reached, own))
+    _link_callees(needs, set(grounds))
+    values = {key: _value_of(need, key in grounds, value, by_type) for key, need in needs.items() if _matters(need, key in grounds)}
+    return tuple(_edit(key, need, values) for key, need in needs.items() if _matters(need, key in grounds))
+
+
+def _matters(need: Needs, is_test: bool) -> bool:
+    return is_test or bool(need.spots or need.callees)
+
+
+def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
+    """What is reached outside the module, or cannot be followed."""
+    fake = next((r for r in reach.functions if "fake_mode" in r.function.flags), None)
+    if fake is not None:
+        raise Blocked("fake-mode", f"{fake.symbol} uses a fake mode", fake.function.span if fake.path == context.path else None)
+    for reached in reach.functions:
+        function = reached.function
+        uses = [u for u in function.uses if is_accelerator_use(u)]
+        if uses and reached.path != context.path:
+            raise Blocked("shared-helper", f"{reached.symbol} in {reached.path} names `{uses[0].name}`", uses[0].span)
+        if "string_program" in function.flags:
+            raise Blocked("string-program", f"{reached.symbol} runs code that stands in a string", function.span)
+        if "subprocess" in function.flags and reached.path == context.path:
+            raise Blocked("subprocess", f"{reached.symbol} starts another process", function.span)
+        if uses and "golden" in function.flags:
+            raise Blocked("golden-text", f"{reached.symbol} holds output against a recorded text", function.span)
+        if {"self._testMethodName", "self.id"} & set(function.references) and reached.path == context.path:
+            raise Blocked("unknown-name", f"{reached.symbol} asks for the name of the test", function.span)
+    for other in reach.classes:
+        uses = [u for u in other.facts.attribute_uses if is_accelerator_use(u)]
+        if uses:
+            raise Blocked("shared-helper", f"the body of {other.facts.qualname} names `{uses[0].name}`", uses[0].span)
+    if reach.unknown:
+        raise Blocked("unknown-name", f"`{reach.unknown[0]}` cannot be followed")
+
+
+def _ground_of(reached: Reached, ground: Ground) -> Ground:
+    """Fixtures run before the test is skipped: on the CPU variant as well."""
+    fixture = reached.function.kind == "setup"
+    return replace(ground, with_accelerator=False, cpu_too=False) if fixture else ground
+
+
+def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ...]:
+    function = reached.function
+    spots = spots_of(function.uses, ground)
+    if spots and reached.owner is not None and reached.owner is not cls:
+        text = f"{reached.symbol} names `{spots[0].old}`, and belongs to another class"
+        raise Blocked("shared-helper", text, spots[0].span)
+    if spots and "dynamic" in function.flags and {"eval", "exec"} & set(function.references):
+        raise Blocked("string-program", f"{reached.symbol} runs code that is made as text", function.span)
+    return spots
+
+
+def _link_callees(needs: dict[Key, Needs], tests: set[Key]) -> None:
+    """Which functions call which of those that need the device; repeated until no more are found."""
+    changed = True
+    while changed:
+        changed = False
+        for need in needs.values():
+            for reference in need.reached.function.references:
+                callee = _helper_called(reference, need, needs)
+                if callee is not None and callee not in tests and reference not in need.callees:
+                    need.callees[reference] = callee
+                    changed = True
+
+
+def _helper_called(reference: str, need: Needs, needs: dict[Key, Needs]) -> Key | None:
+    """The helper of ``needs`` that ``reference`` in the function of ``need`` means, if it has to know the device."""
+    head, dot, rest = reference.partition(".")
+    for key, other in needs.items():
+        function = other.reached.function
+        if function.kind != "helper" or not (other.spots or other.callees):
+            continue
+        if other.reached.owner is None and reference == function.name:
+            return key
+        if other.reached.owner is not None and dot and head in ("self", "cls") and rest == function.name:
+            return key
+    return None
+
+
+def _edit(key: Key, need: Needs, values: dict[Key, tuple[DeviceValue, str]]) -> FunctionEdit:
+    function = need.reached.function
+    own, parameter = values[key]
+    passed = tuple(sorted(name for name, callee in need.callees.items() if values[callee][1]))
+    if "device" in function.references and own.text == "device" and not _is_spot_of(need, "device"):
+        raise Blocked("name-taken", f"`device` is a name of the module that {need.reached.symbol} reads", function.span)
+    return FunctionEdit(function.line, own, parameter, need.spots, passed)
+
+
+def _is_spot_of(need: Needs, name: str) -> bool:
+    return any(spot.old == name for spot in need.spots)
+
+
+def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> tuple[DeviceValue, str]:
+    """How the function names the device, and the parameter that it gets for it."""
+    function = need.reached.function
+    decorators = {d.name for d in function.decorators}
+    if is_test:
+        has = "device" in function.parameters
+        return value, "" if has else "device"
+    if function.name in ("setUpClass", "tearDownClass"):
+        return CLS_TYPE, ""
+    if function.kind == "setup" or decorators & {"property", "cached_property", "functools.cached_property"}:
+        return SELF_TYPE, ""
+    if by_type and function.parameters[:1] == ("self",):
+        return SELF_TYPE, ""
+    if "device" in function.parameters:
+        raise Blocked("unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span)
+    if decorators and not decorators <= {"torch.no_grad", "torch.inference_mode"}:
+        raise Blocked("unknown-caller", f"{need.reached.symbol} is decorated", function.span)
+    own = DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")
+    return own, "device"
+
+
+def helpers_of(edits: Iterable[FunctionEdit], tests: Iterable[Function]) -> Iterator[int]:
+    """Lines of the helpers that get a parameter: whoever calls them has to be edited too."""
+    lines = {f.line for f in tests}
+    return (edit.line for edit in edits if edit.parameter and edit.line not in lines)

@@ -1,0 +1,307 @@
+"""The head of a function: its parameters and decorators, and the calls that hand the device on."""
+
+from __future__ import annotations
+
+import ast
+import re
+import unittest
+from collections.abc import Iterable, Iterator, Sequence
+
+from codemods.device_edits import spot_splices
+from codemods.device_tree import FunctionTree
+from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
+from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring, statements
+from hwlint.scan.facts import Span
+from hwlint.scan.names import dotted, span_of
+
+
+def function_splices(file: SourceFile, edit: FunctionEdit) -> list[Splice]:
+    """All that is done to one function. Raises Blocked, or CannotEdit."""
+    node = file.function_at(edit.line)
+    tree = FunctionTree(file, node)
+    found: list[Splice] = []
+    spots = edit.spots
+    if edit.parameter:
+        dropped, spots = _own_name(file, tree, edit)
+        found += dropped
+        found += _parameter(file, node, edit.parameter)
+    elif edit.value.text == "device" and (spots or edit.pass_to) and tree.binds_again("device"):
+        raise Blocked("name-taken", f"`device` is bound anew in the function (line {node.lineno})")
+    value = edit.value
+    if edit.parameter and value.per_rank and len(spots) + _times(tree, edit.pass_to) > 1 and not _mentions(tree, ALIAS):
+        alias = _first_statement(file, node, f"{ALIAS} = {value.type_text}")
+        if alias is not None:
+            found.append(alias)
+            value = DeviceValue(ALIAS, is_type=True)
+    for spot in spots:
+        found += spot_splices(file, tree, spot, value)
+    for callee in edit.pass_to:
+        found += _pass(file, tree, callee, value)
+    found += decorator_splices(file, node, edit.removed, edit.swapped, edit.added)
+    if edit.rename:
+        found.append(_rename(file, node, edit.rename))
+    return found
+
+
+ALIAS = "device_type"
+"""Local name for the bare type, in tests whose processes have a device each."""
+
+
+def _times(tree: FunctionTree, callees: Sequence[str]) -> int:
+    """How often the function names one of the callees."""
+    return sum(1 for n in ast.walk(tree.node) if isinstance(n, (ast.Name, ast.Attribute)) and dotted(n) in callees)
+
+
+def _mentions(tree: FunctionTree, name: str) -> bool:
+    return tree.binds(name) or tree.binds_inside(name) or any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(tree.node))
+
+
+def _first_statement(file: SourceFile, node: FunctionNode, statement: str) -> Splice | None:
+    """``statement`` on a line of its own below the docstring; None where there is no place for it."""
+    first = next((s for s in node.body if not is_docstring(s)), None)
+    if first is None:
+        return None
+    line = first_line(first)
+    at = file.line_start(line)
+    own = file.line_text(line)
+    if not file.starts_line(at + len(own) - len(own.lstrip(BLANK))) or line == node.lineno or "\f" in own:
+        return None
+    return Splice(at, at, f"{file.indent_of(line)}{statement}{file.line_break(line)}")
+
+
+# A local name that was the device
+
+
+def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple[list[Splice], tuple[Spot, ...]]:
+    """What becomes of a local variable with the parameter's name: ``device = "cuda"`` goes, its readers get the parameter.
+
+    Gives the splices, and the spots that are left. Raises Blocked where the name means anything else in the function.
+    """
+    name = edit.parameter
+    if not tree.binds(name):
+        return [], edit.spots
+    stores = [n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    assigned = tree.parent(stores[0]) if len(stores) == 1 else None
+    if not isinstance(assigned, ast.Assign) or len(assigned.targets) != 1 or tree.parent(assigned) is not tree.node:
+        raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {tree.node.lineno})")
+    own = {span_of(assigned.value)}
+    if any(spot.span in own and spot.action in ("value", "type") for spot in edit.spots):
+        if edit.value.per_rank:
+            raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
+        used_before = any(
+            isinstance(n, ast.Name) and n.id == name and n.lineno < assigned.lineno for n in ast.walk(tree.node) if n is not stores[0]
+        )
+        if used_before:
+            raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
+        return [_statement_out(file, tree.node, assigned)], tuple(s for s in edit.spots if s.span not in own)
+    inside = [s for s in edit.spots if _within(s.span, span_of(assigned.value))]
+    if inside and not edit.value.per_rank:
+        return [], edit.spots  # device = torch.device("cuda"): it stays, made from the parameter.
+    raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _statement_out(file: SourceFile, function: FunctionNode, node: ast.stmt) -> Splice:
+    """The lines of ``node``, which has them for itself, and a blank line below them at the head of the body."""
+    first, last = node.lineno, node.end_lineno or node.lineno
+    start, end = file.node_range(node)
+    rest = file.text[end : file.line_end(last)].strip(BLANK)
+    if not file.starts_line(start) or rest or "#" in file.text[start:end] or len(function.body) == 1:
+        raise Blocked("layout", f"the statement on line {first} shares its lines with something that stays")
+    following = last + 1
+    if node is function.body[0] and file.is_blank(following):
+        following += 1
+    return Splice(file.line_start(first), file.line_start(following), "")
+
+
+# Parameters and arguments
+
+
+def _parameter(file: SourceFile, node: FunctionNode, name: str) -> list[Splice]:
+    """``name`` right after ``self``, or first where there is none."""
+    given = node.args
+    positional = [*given.posonlyargs, *given.args]
+    if name in {a.arg for a in (*positional, *given.kwonlyargs)}:
+        raise Blocked("name-taken", f"there is a parameter `{name}` already (line {node.lineno})")
+    is_method = bool(positional) and positional[0].arg in ("self", "cls")
+    if is_method:
+        owner = positional[0]
+        if owner.annotation is not None or owner in given.posonlyargs:
+            raise Blocked("layout", f"`{owner.arg}` is declared in an unusual way (line {node.lineno})")
+        if len(positional) - len(given.defaults) < 1:
+            raise Blocked("layout", f"`{owner.arg}` has a default (line {node.lineno})")
+        end = file.offset(owner.end_lineno or owner.lineno, owner.end_col_offset or 0)
+        line = file.line_of(end)
+        rest = file.text[end : file.line_end(line)].strip(BLANK)
+        if file.starts_line(file.offset(owner.lineno, owner.col_offset)) and rest == ",":  # One parameter a line.
+            at = file.line_end(line)
+            return [Splice(at, at, f"{file.line_break(line)}{file.indent_of(line)}{name},")]
+        return [Splice(end, end, f", {name}")]
+    opened = _opening(file, node)
+    following = ", " if (positional or given.kwonlyargs or given.vararg or given.kwarg) else ""
+    if given.posonlyargs:
+        raise Blocked("layout", f"there are positional-only parameters (line {node.lineno})")
+    return [Splice(opened, opened, f"{name}{following}")]
+
+
+def _opening(file: SourceFile, node: FunctionNode) -> int:
+    """Offset behind the '(' of the parameter list."""
+    start = file.node_range(node)[0]
+    match = re.compile(r"(?:async[ \t\f]+)?def[ \t\f]+" + re.escape(node.name) + r"[ \t\f]*\(").match(file.text, start)
+    if match is None:
+        raise Blocked("layout", f"the head of `{node.name}` cannot be read (line {node.lineno})")
+    return match.end()
+
+
+def _rename(file: SourceFile, node: FunctionNode, name: str) -> Splice:
+    opened = _opening(file, node)
+    start = file.text.rindex(node.name, file.node_range(node)[0], opened)
+    return Splice(start, start + len(node.name), name)
+
+
+def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue) -> list[Splice]:
+    """``self._p(x)`` -> ``self._p(device, x)``, wherever in the function it is called. Raises Blocked where it is not just called."""
+    found = []
+    for node in ast.walk(tree.node):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or dotted(node) != callee or not isinstance(node.ctx, ast.Load):
+            continue
+        if tree.parents.get(id(node)) is None:
+            raise Blocked("unknown-caller", f"`{callee}` is used at the head of the function (line {node.lineno})")
+        parent = tree.parent(node)
+        if isinstance(parent, ast.Attribute):
+            continue
+        if not isinstance(parent, ast.Call) or parent.func is not node:
+            raise Blocked("unknown-caller", f"`{callee}` is handed on without being called (line {node.lineno})")
+        if any(isinstance(a, ast.Starred) for a in parent.args[:1]):
+            raise Blocked("unknown-caller", f"`{callee}` is called with unpacked arguments (line {node.lineno})")
+        if tree.is_shadowed(value.text.partition(".")[0], node):
+            raise Blocked("name-taken", f"the device has another meaning where `{callee}` is called (line {node.lineno})")
+        end = file.node_range(node)[1]
+        opened = file.text.index("(", end)
+        if file.text[end:opened].strip(BLANK):
+            raise Blocked("layout", f"the call of `{callee}` is spread out (line {node.lineno})")
+        found.append(_first_argument(file, parent, opened + 1, value.place_text))
+    return found
+
+
+def _first_argument(file: SourceFile, call: ast.Call, at: int, text: str) -> Splice:
+    """``text`` as the first argument; on a line of its own where the arguments start on the next line."""
+    given: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
+    line = file.line_of(at)
+    rest = file.text[at : file.line_end(line)].strip(BLANK)
+    if given and (not rest or rest.startswith("#")):
+        first = min([(a.lineno, a.col_offset) for a in call.args] + [(k.lineno, k.col_offset) for k in call.keywords])
+        start = file.offset(*first)
+        if file.starts_line(start) and first[0] > line:
+            begin = file.line_start(first[0])
+            return Splice(begin, begin, f"{file.text[begin:start]}{text},{file.line_break(first[0])}")
+        raise Blocked("layout", f"the arguments on line {line} are spread out")
+    return Splice(at, at, f"{text}{', ' if given else ''}")
+
+
+# Decorators
+
+
+def decorator_splices(
+    file: SourceFile,
+    node: FunctionNode | ast.ClassDef,
+    removed: Sequence[Span],
+    swapped: Sequence[tuple[Span, str]],
+    added: Iterable[str],
+) -> list[Splice]:
+    """Decorators taken away, replaced and put above the others. Raises Blocked where a comment would go, or a layout is unusual."""
+    spans = {span_of(d): d for d in node.decorator_list}
+    for span in (*removed, *(s for s, _ in swapped)):
+        if span not in spans:
+            raise Blocked("layout", f"a decorator is not where it was (line {span.line})", span)
+    found = list(_decorators_out(file, removed))
+    for span, text in swapped:
+        start, end = file.range_of(span)
+        if "#" in file.text[start:end]:
+            raise Blocked("layout", f"a comment stands in a decorator (line {span.line})", span)
+        found.append(Splice(start, end, _with_reason(file, spans[span], text)))
+    texts = [f"@{text}" for text in added]
+    if texts:
+        line = first_line(node)
+        at = file.line_start(line)
+        own = file.line_text(line)
+        if not file.starts_line(at + len(own) - len(own.lstrip(BLANK))):
+            raise Blocked("layout", f"the line of the definition is shared (line {line})")
+        indent, line_break = file.indent_of(line), file.line_break(line)
+        if own[: len(own) - len(own.lstrip(BLANK))] != indent:
+            raise Blocked("layout", f"the line of the definition starts in an unusual way (line {line})")
+        found.insert(0, Splice(at, at, "".join(f"{indent}{text}{line_break}" for text in texts)))
+    return found
+
+
+def _with_reason(file: SourceFile, node: ast.expr, text: str) -> str:
+    """``text`` with the source of the reason that the decorator gives, as it is written, for '{reason}'."""
+    if "{reason}" not in text:
+        return text
+    reason = None
+    if isinstance(node, ast.Call):
+        named = next((k.value for k in node.keywords if k.arg in ("reason", "msg")), None)
+        reason = named or (node.args[-1] if node.args else None)
+    if reason is None:
+        raise Blocked("layout", f"the reason of the decorator on line {node.lineno} cannot be found")
+    return text.replace("{reason}", file.text[slice(*file.node_range(reason))])
+
+
+def _decorators_out(file: SourceFile, removed: Iterable[Span]) -> Iterator[Splice]:
+    for span in removed:
+        start, end = file.range_of(span)
+        line, last = span.line, span.end_line
+        before = file.text[file.line_start(line) : start].strip(BLANK)
+        rest = file.text[end : file.line_end(last)].strip(BLANK)
+        if before != "@" or rest or "#" in file.text[start:end]:
+            raise Blocked("layout", f"a decorator shares its lines with a comment (line {line})", span)
+        if file.line_text(line - 1).endswith("\\"):
+            raise Blocked("layout", f"a decorator shares its lines (line {line})", span)
+        yield Splice(file.line_start(line), file.line_start(last + 1), "")
+
+
+def check_callers(file: SourceFile, helpers: Iterable[int], edits: Sequence[FunctionEdit]) -> None:
+    """Raise Blocked where a helper that gets a parameter is used in a way, or a place, that passes it none."""
+    bodies = [(file.function_at(edit.line), set(edit.pass_to)) for edit in edits]
+    for line in helpers:
+        node = file.function_at(line)
+        owner = _owner(file, node)
+        around: ast.AST = file.tree if owner is None else owner
+        if owner is not None and hasattr(unittest.TestCase, node.name):
+            raise Blocked("unknown-caller", f"`{node.name}` is a method that unittest knows")
+        for use in ast.walk(around):
+            if isinstance(use, ast.Constant) and use.value == node.name:
+                raise Blocked("unknown-caller", f"`{node.name}` is named in a string on line {use.lineno}")
+            is_name = isinstance(use, ast.Name) and owner is None and use.id == node.name
+            is_member = isinstance(use, ast.Attribute) and owner is not None and use.attr == node.name
+            if not (is_name or is_member) or not isinstance(use, (ast.Name, ast.Attribute)):
+                continue
+            if not any(dotted(use) in passed and _holds_line(body, use.lineno) for body, passed in bodies):
+                raise Blocked("unknown-caller", f"`{node.name}` is used on line {use.lineno}")
+
+
+def _holds_line(node: FunctionNode, line: int) -> bool:
+    return node.body[0].lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _owner(file: SourceFile, node: FunctionNode) -> ast.ClassDef | None:
+    for statement in statements(file.tree.body):
+        if isinstance(statement, ast.ClassDef) and any(inner is node for inner in statements(statement.body)):
+            return statement
+    return None
+
+
+FRAGILE = re.compile(r"(?i)half|bfloat16|float16|float8|fp8|sparse|compile|triton|quant|cudnn|complex")
+
+
+def check_fixture(file: SourceFile, edit: FunctionEdit) -> None:
+    """Raise Blocked where set-up code, which runs before the CPU variant of a test is skipped, may not work on the CPU."""
+    node = file.function_at(edit.line)
+    for child in (inner for statement in node.body for inner in ast.walk(statement)):
+        word = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
+        if FRAGILE.search(word):
+            text = f"`{word}` in {node.name}, which runs before the CPU variant is skipped, may not work there"
+            raise Blocked("raises-without-accelerator", text)

@@ -1,0 +1,192 @@
+"""Which of the devices that a function names give way to the device under test, read off the facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codemods.device_values import Blocked, Spot
+from hwlint.catalog import Catalog, DeviceApi
+from hwlint.config import Settings
+from hwlint.scan.facts import DeviceUse
+
+MEANT = ("cuda", "accelerator")
+"""Devices that a suite names when it means the accelerator there is."""
+HARMLESS = ("cpu", "meta")
+TAKES_TYPE = frozenset(
+    """autocast GradScaler init_device_mesh DeviceMesh from_group get_autocast_dtype set_autocast_dtype is_autocast_enabled
+    set_autocast_enabled is_autocast_available custom_fwd custom_bwd get_interface_for_device is_big_gpu""".split()
+)
+"""Callees of torch whose device argument is a bare type (torch/amp/autocast_mode.py, torch/distributed/device_mesh.py)."""
+DEVICE_MODULE = "torch.get_device_module(device)"
+VENDOR_RESULTS = ("get_device_properties", "get_device_name", "get_arch_list")
+"""What every device module has, with a result that only fits its own device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the code of one function can rely on."""
+
+    catalog: Catalog
+    settings: Settings
+    with_accelerator: bool = True
+    """It is reached only where there is an accelerator."""
+    cpu_too: bool = False
+    """It runs as a CPU variant as well: a literal accelerator beside it is a second device."""
+
+
+def newer_than(since: str, settings: Settings) -> bool:
+    """Whether a name of torch ``since`` is missing in the oldest torch that is configured."""
+    if not since or not settings.torch:
+        return False
+    return _version(since) > _version(settings.torch)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def split_device(device: str) -> tuple[tuple[str, ...], str]:
+    """('cuda', 'cpu') and the index of 'cuda:1|cpu'; '?' for one that is computed."""
+    types, index = [], ""
+    for part in device.split("|"):
+        kind, _, number = part.partition(":")
+        types.append(kind)
+        index = number or index
+    return tuple(types), index
+
+
+def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
+    """The places that are rewritten among the uses of one function. Raises Blocked for one that cannot be left and not be changed."""
+    found = [spot for spot in (spot_of(use, ground) for use in uses) if spot is not None]
+    return tuple(found)
+
+
+def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
+    """What becomes of one use, None where it stays. Raises Blocked."""
+    types, index = split_device(use.device)
+    if use.construct == "api":
+        return api_spot(use, ground)
+    if use.role == "backend" or use.construct == "backend":
+        return _backend(use, ground)
+    if use.role == "profiler" or use.construct in ("activity", "profiler_field"):
+        return _profiler(use, ground)
+    if all(kind in HARMLESS for kind in types):
+        return None
+    if use.role == "placement":
+        return _placement(use, types, index, ground)
+    if use.role == "comparison":
+        return _comparison(use, types, index)
+    reason, text = {
+        "text": ("golden-text", "is part of a text that is looked for"),
+        "fake": ("fake-mode", "is under a fake mode"),
+        "key": ("unknown-use", "is a key"),
+        "parametrization": ("loop" if use.context == "for" else "parametrized", "is one of several that the test runs with"),
+    }.get(use.role, ("unknown-use", "is used for something that cannot be told"))
+    raise Blocked(reason, f"`{use.name}` {text}", use.span)
+
+
+def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot:
+    if not use.sure:
+        raise Blocked("unknown-use", f"`{use.name}` goes to {use.context or 'something'} that may not be a device", use.span)
+    others = [kind for kind in types if kind not in MEANT and kind not in HARMLESS]
+    if others:
+        raise Blocked("unknown-use", f"`{use.name}` places on {others[0]}", use.span)
+    if index not in ("", "0", "?"):
+        raise Blocked("device-count", f"`{use.name}` is a further device", use.span)
+    if use.construct == "method":
+        return Spot(use.span, "move", use.name)
+    if use.construct == "tensor_type":
+        entry = ground.catalog.tensor_types.get(use.name)
+        return Spot(use.span, "tensor_type", use.name, entry.dtype if entry is not None and entry.kind == "tensor" else "")
+    if use.construct == "fstring":
+        return Spot(use.span, "prefix", types[0])
+    if use.construct == "attribute" or use.construct == "bare_device":
+        raise Blocked("comparison", f"`{use.name}` asks for the bare type", use.span)
+    action = "type" if takes_type(use) else "value"
+    return Spot(use.span, action, use.name, note="constant" if use.construct == "constant" else "")
+
+
+def takes_type(use: DeviceUse) -> bool:
+    """Whether a bare device type is asked for where the use stands."""
+    callee, _, rest = use.context.partition("(")
+    keyword = rest.rstrip(")= ")
+    if keyword.endswith("type") or keyword == "use_device":
+        return True
+    if callee.rpartition(".")[2] in TAKES_TYPE:
+        return True
+    return use.via.rpartition(".")[2].endswith("_type") or use.context.rstrip("= ").endswith("_type")
+
+
+def _comparison(use: DeviceUse, types: tuple[str, ...], index: str) -> Spot:
+    plain = use.construct in ("string", "constant") and types[0] in MEANT and len(types) == 1 and not index
+    if not plain:
+        raise Blocked("comparison", f"`{use.name}` is compared", use.span)
+    return Spot(use.span, "compare", use.name, note="constant" if use.construct == "constant" else "")
+
+
+def _profiler(use: DeviceUse, ground: Ground) -> Spot | None:
+    entry = ground.catalog.profiler.get(use.name)
+    if use.device == "cpu" or (entry is not None and entry.keep):
+        return None
+    if use.construct == "activity" and split_device(use.device)[0][0] in MEANT:
+        return Spot(use.span, "activity", use.name)
+    raise Blocked("vendor-api", f"`{use.name}` of the profiler is for {use.device}", use.span)
+
+
+def _backend(use: DeviceUse, ground: Ground) -> Spot | None:
+    entry = ground.catalog.collectives.get(use.name)
+    if use.role == "fake" or (entry is not None and not entry.vendor):
+        return None
+    if entry is not None and use.role == "backend" and use.construct == "backend" and entry.vendor == "cuda" and use.sure:
+        return Spot(use.span, "backend", use.name)
+    raise Blocked("vendor-api", f"the back end `{use.name}` is what is asked for", use.span)
+
+
+# APIs of device modules
+
+
+def api_spot(use: DeviceUse, ground: Ground) -> Spot | None:
+    """The device-generic form of a name of a device module. Raises Blocked where there is none, or none that is the same."""
+    if use.role in ("text", "key", "fake"):
+        raise Blocked("unknown-use", f"`{use.name}` is no call", use.span)
+    entry = ground.catalog.find_api(use.name)
+    if entry is None:
+        raise Blocked("vendor-api", f"nothing is known of `{use.name}`", use.span)
+    if entry.kind == "vendor_only":
+        raise Blocked("vendor-api", f"`{use.name}` is there on {use.device} alone", use.span)
+    if newer_than(entry.since, ground.settings):
+        text = f"`{entry.replacement}` is there from torch {entry.since} on"
+        raise Blocked("needs-newer-torch", text, use.span)
+    if use.traced:
+        raise Blocked("traced", f"`{use.name}` stands in code that is traced", use.span)
+    if not ground.with_accelerator and (entry.raises_without_accelerator or entry.kind == "no_wrapper"):
+        text = f"`{entry.replacement}` raises without an accelerator, and the test may run there"
+        raise Blocked("raises-without-accelerator", text, use.span)
+    return Spot(use.span, "api", use.name, _generic(entry, use), _note(entry))
+
+
+def _generic(entry: DeviceApi, use: DeviceUse) -> str:
+    last = entry.name.rpartition(".")[2]
+    if entry.replacement.startswith(DEVICE_MODULE) or entry.replacement in ("torch.Stream", "torch.Event"):
+        return entry.replacement
+    if entry.kind in ("same", "renamed") and entry.drop_in:
+        return entry.replacement
+    if entry.replacement in ("torch.amp.autocast", "torch.amp.GradScaler", "torch.accelerator.current_stream"):
+        return entry.replacement
+    if entry.returns_differ:
+        return entry.replacement
+    raise Blocked("result-type", f"`{entry.replacement}` takes other arguments than `{last}`", use.span)
+
+
+def _note(entry: DeviceApi) -> str:
+    notes = []
+    if entry.replacement.startswith(DEVICE_MODULE):
+        notes.append("module")
+    if entry.positional_only:
+        notes.append("positional")
+    if entry.name.rpartition(".")[2] in VENDOR_RESULTS:
+        notes.append("unused")
+    if entry.returns_differ and entry.replacement not in ("torch.Stream", "torch.Event", "torch.accelerator.current_stream"):
+        notes.append("unused")
+    return " ".join(notes)

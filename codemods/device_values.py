@@ -1,0 +1,97 @@
+"""What stands for the device under test in a function, and why something there is left alone.
+
+``device`` is the string that the loader passes (``cuda:0``), ``self.device_type`` and ``cls.device_type`` are bare types. A bare type is
+asked for by what joins it with an index of its own, compares it, or looks it up (pytorch/pytorch#170254, #192972).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from codemods.plan import REASONS, CannotEdit
+from hwlint.scan.facts import Span
+
+
+class Blocked(CannotEdit):
+    """Something that keeps a test as it is: ``reason`` is a key of REASONS, the text says it in full."""
+
+    def __init__(self, reason: str, text: str, span: Span | None = None) -> None:
+        super().__init__(text)
+        self.reason = reason if reason in REASONS else FALLBACK.get(reason, "layout")
+        self.text = text
+        self.span = span
+
+
+FALLBACK = {"device-claim": "vendor-api", "class-member": "dynamic", "needs-newer-torch": "policy"}
+"""For reasons that the framework may not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceValue:
+    """How a function names the device it runs on."""
+
+    text: str = "device"
+    is_type: bool = False
+    """Whether it is a bare type already."""
+    per_rank: bool = False
+    """Each process has a device of its own: the index of ``device`` is that of rank 0 and must not be used."""
+
+    @property
+    def type_text(self) -> str:
+        return self.text if self.is_type else f"torch.device({self.text}).type"
+
+    @property
+    def place_text(self) -> str:
+        """Where a tensor is put that was put on the current device."""
+        return self.type_text if self.per_rank else self.text
+
+    @property
+    def needs_torch(self) -> bool:
+        return not self.is_type
+
+
+SELF_TYPE = DeviceValue("self.device_type", is_type=True)
+CLS_TYPE = DeviceValue("cls.device_type", is_type=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One place that is rewritten."""
+
+    span: Span
+    action: str
+    """'value', 'type', 'prefix', 'move', 'api', 'tensor_type', 'activity', 'backend', 'question' (see codemods.device_edits)."""
+    old: str = ""
+    """What has to stand there: the value of the string, the name."""
+    new: str = ""
+    """Qualified name that takes its place, where it is no device value."""
+    note: str = ""
+    """What the edit has to see to: 'unused' (result), 'positional', 'index' ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEdit:
+    """What is done to one function or method."""
+
+    line: int
+    """Of its ``def``."""
+    value: DeviceValue = field(default_factory=DeviceValue)
+    parameter: str = ""
+    """Name of the parameter that it gets: 'device', or '' for none."""
+    spots: tuple[Spot, ...] = ()
+    pass_to: tuple[str, ...] = ()
+    """Callees that get the device as their first argument: 'helper', 'self.helper'."""
+    removed: tuple[Span, ...] = ()
+    """Decorators that go."""
+    added: tuple[str, ...] = ()
+    """Decorators that come, outermost first, above all others."""
+    swapped: tuple[tuple[Span, str], ...] = ()
+    """Decorators with the text that takes their place."""
+    rename: str = ""
+
+    def with_spots(self, spots: tuple[Spot, ...]) -> FunctionEdit:
+        return replace(self, spots=spots)
+
+    @property
+    def does_nothing(self) -> bool:
+        return not (self.parameter or self.spots or self.pass_to or self.removed or self.added or self.swapped or self.rename)

@@ -1,0 +1,87 @@
+"""Putting outcomes into files: whole or not at all, and never over somebody's work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemods.patch import unified_diff
+from codemods.pipeline import Outcome
+from hwlint.allowlist import load_allowlist, save_allowlist
+from hwlint.atomic import write_atomic
+from hwlint.git import Git, GitError, find_top
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A file that was to be written and was not."""
+
+    path: str
+    why: str
+
+
+def dirty_files(root: Path, paths: Sequence[str]) -> set[str]:
+    """Those of ``paths`` with changes that git does not have yet; none where there is no git."""
+    if find_top(root) is None:
+        return set()
+    try:
+        return set(Git(root).is_dirty(paths))
+    except GitError:
+        return set()
+
+
+def write_files(root: Path, outcomes: Iterable[Outcome], *, allow_dirty: bool) -> tuple[list[str], list[Unwritten]]:
+    """Write the changed files: paths written, and those that were not with the reason."""
+    changed = [o for o in outcomes if o.changed]
+    dirty = set() if allow_dirty else dirty_files(root, [o.path for o in changed])
+    written: list[str] = []
+    unwritten: list[Unwritten] = []
+    for outcome in changed:
+        why = "it has uncommitted changes (--allow-dirty writes it all the same)" if outcome.path in dirty else ""
+        why = why or _write(root / outcome.path, outcome)
+        if why:
+            unwritten.append(Unwritten(outcome.path, why))
+        else:
+            written.append(outcome.path)
+    return written, unwritten
+
+
+def _write(path: Path, outcome: Outcome) -> str:
+    """Why the file was not written, '' where it was."""
+    try:
+        if path.read_bytes() != outcome.before:
+            return "it has changed since it was read"
+        write_atomic(path, outcome.after)
+    except OSError as error:
+        return f"cannot be written: {error.strerror or error}"
+    return ""
+
+
+def write_patches(folder: Path, outcomes: Iterable[Outcome]) -> list[Path]:
+    """One patch a changed file, ``folder``/<path>.patch. Raises OSError."""
+    written = []
+    for outcome in outcomes:
+        if outcome.changed:
+            target = folder / f"{outcome.path}.patch"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(target, unified_diff(outcome.path, outcome.before, outcome.after))
+            written.append(target)
+    return written
+
+
+def now_clean(outcomes: Iterable[Outcome]) -> list[str]:
+    """Changed files in which upstream's linter finds nothing any more."""
+    return [o.path for o in outcomes if o.changed and o.clean_after]
+
+
+def shorten_allowlist(allowlist: Path, clean: Iterable[str]) -> list[str]:
+    """Take the files ``clean`` out of the list, whose order stays: those taken out. Raises ConfigError."""
+    from dataclasses import replace
+
+    listed = load_allowlist(allowlist)
+    gone = listed.paths & set(clean)
+    if gone:
+        kept = tuple(entry for entry in listed.entries if entry.path not in gone)
+        save_allowlist(allowlist, replace(listed, entries=kept))
+    return sorted(gone)

@@ -1,0 +1,1 @@
+"""The state of a suite at many commits, and what its course says."""

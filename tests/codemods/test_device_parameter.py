@@ -1,0 +1,352 @@
+"""device_parameter: golden pairs byte for byte, and what is refused with which reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.harness import check_invariants, migrate, reasons
+
+NAME = "device_parameter"
+HEAD = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+"""
+NEW_HEAD = """\
+import unittest
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyAccelerator
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+"""
+GATE = '@unittest.skipIf(not TEST_CUDA, "no CUDA")'
+
+
+def change(before: str, **options: object) -> str:
+    outcome = migrate(before, NAME, unsafe=True, **options)  # type: ignore[arg-type]
+    check_invariants(outcome, NAME, unsafe=True)
+    return outcome.after.decode()
+
+
+def refusal(source: str, **options: object) -> str:
+    """The reason why the class `T`, or a test of it, is left as it is."""
+    outcome = migrate(source, NAME, unsafe=True, **options)  # type: ignore[arg-type]
+    assert not outcome.changed
+    return next((reason for symbol, reason in reasons(outcome).items() if symbol.partition(".")[0] == "T"), "")
+
+
+def class_with(body: str, before: str = "", after: str = "") -> str:
+    """The file with a class ``T`` whose one test has the body."""
+    lines = "".join(f"        {line}\n" if line else "\n" for line in body.split("\n"))
+    return f"{HEAD}{before}\n\nclass T(TestCase):\n    {GATE}\n    def test_t(self):\n{lines}{after}"
+
+
+def body_after(body: str, before: str = "") -> str:
+    """What becomes of the body of the one test of class ``T``."""
+    text = change(class_with(body, before))
+    assert f"{before}\n\nclass T(TestCase):\n    @onlyAccelerator\n    def test_t(self, device):\n" in text, text
+    rest = text.partition("def test_t(self, device):\n")[2].partition("\n\n\ninstantiate_device_type_tests(T, globals()")[0]
+    return "\n".join(line.removeprefix("        ") for line in rest.split("\n"))
+
+
+def test_a_class() -> None:
+    before = f'''{HEAD}
+
+class AddTest(TestCase):
+    """Sums."""
+
+    def setUp(self):
+        super().setUp()
+        self.one = torch.ones(1, device="cuda")  # shared
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.two = torch.ones(2).cuda()
+
+    def _sum(self, count, *rest, **more):
+        return torch.ones(count).cuda().sum()
+
+    # first
+    {GATE}
+    def test_add(self):
+        device = "cuda"
+        self.assertEqual(torch.ones(3, device=device).sum(), self._sum(3))
+
+    {GATE}
+    def test_type(self, *, n=2):
+        self.assertEqual(torch.ones(3).to("cuda:0").device.type, "cuda")
+        self.assertEqual(self.two, self._sum(count=n))
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+    after = f'''{NEW_HEAD}
+
+class AddTest(TestCase):
+    """Sums."""
+
+    def setUp(self):
+        super().setUp()
+        self.one = torch.ones(1, device=self.device_type)  # shared
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.two = torch.ones(2).to(cls.device_type)
+
+    def _sum(self, device, count, *rest, **more):
+        return torch.ones(count).to(device).sum()
+
+    # first
+    @onlyAccelerator
+    def test_add(self, device):
+        self.assertEqual(torch.ones(3, device=device).sum(), self._sum(device, 3))
+
+    @onlyAccelerator
+    def test_type(self, device, *, n=2):
+        self.assertEqual(torch.ones(3).to(device).device.type, torch.device(device).type)
+        self.assertEqual(self.two, self._sum(device, count=n))
+
+
+instantiate_device_type_tests(AddTest, globals())
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+    assert change(before) == after
+
+
+def test_gpu_type_keeps_xpu() -> None:
+    before = """\
+import torch
+from torch.testing._internal.common_utils import TestCase
+from torch.testing._internal.inductor_utils import GPU_TYPE
+
+
+class T(TestCase):
+    def test_a(self):
+        x = torch.ones(2, device=GPU_TYPE)
+        y = x.to(f"{GPU_TYPE}:0")
+        with torch.autocast(GPU_TYPE), torch.autocast(device_type=GPU_TYPE):
+            self.assertEqual(x, y)
+"""
+    after = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyAccelerator
+from torch.testing._internal.common_utils import TestCase
+from torch.testing._internal.inductor_utils import GPU_TYPE
+
+
+class T(TestCase):
+    @onlyAccelerator
+    def test_a(self, device):
+        x = torch.ones(2, device=device)
+        y = x.to(f"{torch.device(device).type}:0")
+        with torch.autocast(torch.device(device).type), torch.autocast(device_type=torch.device(device).type):
+            self.assertEqual(x, y)
+
+
+instantiate_device_type_tests(T, globals(), allow_xpu=True)
+"""
+    assert change(before) == after
+
+
+def test_the_call_of_the_parametrized_form_is_replaced() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_utils import instantiate_parametrized_tests, parametrize, TestCase
+
+
+class Other(TestCase):
+    @parametrize("n", [1])
+    def test_o(self, n):
+        pass
+
+
+class T(TestCase):
+    @parametrize("n", [1, 2])
+    def test_m(self, n):
+        torch.ones(n, device="cuda")
+
+
+instantiate_parametrized_tests(Other)
+instantiate_parametrized_tests(T)
+"""
+    text = change(source)
+    assert text.endswith("instantiate_parametrized_tests(Other)\ninstantiate_device_type_tests(T, globals())\n")
+    assert '    @onlyAccelerator\n    @parametrize("n", [1, 2])\n    def test_m(self, device, n):\n' in text
+
+
+def test_the_decorator_of_the_parametrized_form_goes() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_utils import instantiate_parametrized_tests, parametrize, TestCase
+
+
+@instantiate_parametrized_tests
+class T(TestCase):
+    @parametrize("n", [1, 2])
+    def test_m(self, n):
+        torch.ones(n, device="cuda")
+"""
+    text = change(source)
+    assert "@instantiate_parametrized_tests" not in text
+    assert text.endswith("\n\n\ninstantiate_device_type_tests(T, globals())\n")
+
+
+def test_a_new_call_stands_beside_those_at_the_end() -> None:
+    source = class_with('torch.ones(2, device="cuda")') + (
+        "\n\nclass U(TestCase):\n    def test_u(self, device):\n        torch.ones(2, device=device)\n"
+        "\n\ninstantiate_device_type_tests(U, globals())\n"
+    )
+    source = source.replace("import torch\n", "import torch\n" + NEW_HEAD.split("\n")[2].partition(", only")[0] + "\n", 1)
+    assert change(source).endswith("instantiate_device_type_tests(U, globals())\ninstantiate_device_type_tests(T, globals())\n")
+
+
+def test_a_class_in_a_block_is_instantiated_there() -> None:
+    source = f"{HEAD}import sys\n\nif sys.platform != 'win32':\n\n    class T(TestCase):\n        def test_a(self):\n            torch.ones(1).cuda()\n"
+    assert change(source).endswith(
+        "            torch.ones(1).to(device)\n\n    instantiate_device_type_tests(T, globals())\n"
+    )
+
+
+def test_a_class_gate_becomes_one_of_each_test() -> None:
+    source = f"{HEAD}\n\n{GATE}\nclass T(TestCase):\n    def test_a(self):\n        torch.ones(1).cuda()\n"
+    assert f"\n\nclass T(TestCase):\n    @onlyAccelerator\n    def test_a(self, device):\n        torch.ones(1).to(device)\n" in change(source)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('torch.ones(2, device="cuda")', "torch.ones(2, device=device)"),
+        ("torch.ones(2, device='cuda:0')", "torch.ones(2, device=device)"),
+        ("(x + y).cuda()", "(x + y).to(device)"),
+        ("x.cuda(0)", "x.to(device)"),
+        ("x.cuda(non_blocking=True)", "x.to(device, non_blocking=True)"),
+        ("x.cuda(device=0, non_blocking=True)", "x.to(device=device, non_blocking=True)"),
+        ("x.cuda(\n)", "x.to(device)"),
+        ("f(x.cuda(), y.cuda())", "f(x.to(device), y.to(device))"),
+        ("x.cuda().double().cuda()", "x.to(device).double().to(device)"),
+        ('torch.device("cuda", 0)', "torch.device(torch.device(device).type, 0)"),
+        ('torch.ones(1, device=torch.device("cuda"))', "torch.ones(1, device=torch.device(device))"),
+        ('dev = "cuda"\ntorch.ones(1, device=dev)', "dev = device\ntorch.ones(1, device=dev)"),
+        ('device = torch.device("cuda")\ntorch.ones(1, device=device)', "device = torch.device(device)\ntorch.ones(1, device=device)"),
+        ('for i in range(2):\n    torch.ones(1, device=f"cuda:{i}")', 'for i in range(2):\n    torch.ones(1, device=f"{torch.device(device).type}:{i}")'),
+        ('x = torch.ones(1, device="cuda"); y = x.cuda()', "x = torch.ones(1, device=device); y = x.to(device)"),
+        ('if (n := torch.ones(1, device="cuda").numel()) > 1: pass', "if (n := torch.ones(1, device=device).numel()) > 1: pass"),
+        ('make = lambda dev="cuda": torch.ones(1, device=dev)\nmake()', "make = lambda dev=device: torch.ones(1, device=dev)\nmake()"),
+        (
+            'def inner(t):\n    return t.to("cuda")  # there\n\ninner(torch.ones(1, device="cuda"))',
+            "def inner(t):\n    return t.to(device)  # there\n\ninner(torch.ones(1, device=device))",
+        ),
+        ('match n:\n    case 1:\n        torch.ones(1, device="cuda")', "match n:\n    case 1:\n        torch.ones(1, device=device)"),
+        ("torch.cuda.synchronize()\nx.cuda()", "torch.accelerator.synchronize()\nx.to(device)"),
+        ("x.cuda()\nself.assertTrue(torch.ones(1, device='cpu').cpu() is not None)", "x.to(device)\nself.assertTrue(torch.ones(1, device='cpu').cpu() is not None)"),
+        ("torch.randn(\n    2,\n    device=(\n        # why\n        'cuda'\n    ),\n)", "torch.randn(\n    2,\n    device=(\n        # why\n        device\n    ),\n)"),
+        ("with self.subTest(n=1):\n    x.cuda()", "with self.subTest(n=1):\n    x.to(device)"),
+    ],
+)  # fmt: skip
+def test_bodies(before: str, after: str) -> None:
+    setup = "n = 1\nx = y = torch.ones(1)\n"
+    assert body_after(setup + before) == setup + after
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ('x = torch.ones(1, device="cuda:1")', "device-count"),
+        ('x = torch.ones(1).cuda()\nif x.device.type == "cuda":\n    pass', "comparison"),
+        ("x = torch.ones(1).cuda()\nself.assertTrue(x.is_cuda)", "comparison"),
+        ('torch.ones(1).cuda()\nwith self.assertRaisesRegex(RuntimeError, "on cuda"):\n    pass', "golden-text"),
+        ('for device in ["cpu", "cuda"]:\n    torch.ones(1, device=device)', "loop"),
+        ("torch.ones(1).cuda()\nself.assertTrue(torch.cuda.get_device_properties(0))", "result-type"),
+        ('torch.ones(2, device="cu" "da")', "unused-device"),
+        ("device = compute()\ntorch.ones(1).cuda()", "name-taken"),
+        ("def inner(device):\n    return torch.ones(1).cuda()\n\ninner(1)", "name-taken"),
+        ('exec("import torch\\ntorch.ones(1).cuda()")\ntorch.ones(1).cuda()', "string-program"),
+        ("import subprocess\nsubprocess.check_call(['x'])\ntorch.ones(1).cuda()", "subprocess"),
+        ("torch.ones(1).cuda()\nself._testMethodName", "unknown-name"),
+        ("torch.ones(1).cuda(*args)", "layout"),
+        ('x = f(torch.ones(1).cuda(), "cuda")', "unknown-use"),
+        ("if torch.cuda.is_available():\n    torch.ones(1).cuda()\nprint(1)", "unknown-gate"),
+        ("torch.ones(1).cuda()\nself.assertEqual(torch.isnan(torch.ones(1)).sum(), 0)", "device-claim"),
+    ],
+)  # fmt: skip
+def test_bodies_that_stay(body: str, reason: str) -> None:
+    found = refusal(class_with(body))
+    assert found in (reason, "layout", "vendor-api" if reason == "device-claim" else reason)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (class_with("torch.ones(1).cuda()").replace("class T(TestCase):\n", "class T(TestCase):\n    def test_g(self):\n        pass\n\n"), "split"),
+        (class_with("torch.ones(1).cuda()", after="\n\nclass U(T):\n    pass\n"), "subclassed"),
+        (class_with("torch.ones(1).cuda()", after="\n\nprint(T)\n"), "layout"),
+        (class_with("torch.ones(1).cuda()", after="\n\nclass TCUDA(TestCase):\n    def test_x(self):\n        pass\n"), "name-collision"),
+        (class_with("self.help(1)", after="\n    @staticmethod\n    def help(n):\n        return torch.ones(n).cuda()\n"), "dynamic"),
+        (class_with("torch.ones(1).cuda()").replace("(not TEST_CUDA", "(torch.version.hip or not TEST_CUDA"), "compound-gate"),
+        (class_with("torch.ones(1).cuda()").replace("class T(", "@patch_all\nclass T("), "unknown-name"),
+        (class_with("torch.ones(1).cuda()").replace("    def test_t", "    @my_decorator\n    def test_t"), "unknown-name"),
+        (class_with("torch.ones(1).cuda()").replace("    def test_t(self", "    @unittest.mock.patch('a.b')\n    def test_t(self, b"), "unknown-caller"),
+        (class_with("torch.ones(1).cuda()", before="\nif TEST_CUDA:\n    class X: pass\n").replace("class T(TestCase)", "class TCPU(TestCase)"), ""),
+    ],
+)  # fmt: skip
+def test_classes_that_stay(source: str, reason: str) -> None:
+    found = refusal(source)
+    assert found == reason or (reason == "dynamic" and found == "class-member") or (reason == "layout" and found == "name-used-later")
+
+
+def test_a_helper_that_others_call_keeps_its_class() -> None:
+    before = "\n\ndef make(n):\n    return torch.ones(n).cuda()\n\n\nmake(1)\n"
+    assert refusal(class_with("make(2)", before)) in ("unknown-caller", "layout")
+    before = before.replace("\n\nmake(1)\n", "")
+    after = before.replace("make(n)", "make(device, n)").replace(".cuda()", ".to(device)")
+    assert after in change(class_with("make(2)", before))
+    assert "        make(device, 2)\n" in change(class_with("make(2)", before))
+
+
+def test_a_literal_in_a_test_for_cuda_is_a_safe_change() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyCUDA
+from torch.testing._internal.common_utils import TestCase
+
+
+class T(TestCase):
+    @onlyCUDA
+    def test_a(self, device):
+        torch.ones(2, device="cuda").cuda()
+
+    def test_b(self, device):
+        torch.ones(2, device="cuda")
+
+    @onlyCUDA
+    def test_c(self, device):
+        for device in range(2):
+            torch.ones(2).cuda()
+
+
+instantiate_device_type_tests(T, globals())
+"""
+    outcome = migrate(source, NAME)
+    check_invariants(outcome, NAME)
+    assert outcome.after.decode() == source.replace('torch.ones(2, device="cuda").cuda()', "torch.ones(2, device=device).to(device)")
+    assert [c.applicability for c in outcome.changes] == ["safe"]
+    assert reasons(outcome)["T.test_b"] == "mixed-devices"
+    assert reasons(outcome)["T.test_c"] in ("name-taken", "layout")
+
+
+def test_a_whole_class_is_unsafe() -> None:
+    outcome = migrate(class_with("torch.ones(1).cuda()"), NAME)
+    assert not outcome.changed
+    assert [c.description for c in outcome.held] == ["take `device` in its tests, and instantiate it"]
+
+
+def test_test_ids_are_renames() -> None:
+    outcome = migrate(class_with("torch.ones(1).cuda()"), NAME, unsafe=True)
+    fates = {(e.fate, e.device, e.after.name if e.after else "") for e in outcome.manifest.entries}
+    assert ("renamed", "cpu", "test_t_cpu") in fates or ("renamed", "cuda", "test_t_cuda") in fates
+    assert not outcome.manifest.lost

@@ -1,0 +1,262 @@
+"""super_calls, test_base, class_for_device and tidy_imports, byte for byte."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.harness import check_invariants, migrate, reasons
+
+DEVICE_TYPE = "from torch.testing._internal.common_device_type import instantiate_device_type_tests\n"
+UTILS = "from torch.testing._internal.common_utils import HardwareClassification, TestCase\n"
+
+
+def after(source: str, *only: str, **options: object) -> str:
+    outcome = migrate(source, *only, **options)  # type: ignore[arg-type]
+    check_invariants(outcome, *only, **options)
+    return outcome.after.decode()
+
+
+SUPER = f"""\
+{DEVICE_TYPE}{UTILS}
+class A(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super( A , cls ).setUpClass()
+
+    def setUp(self):
+        super(A, self).setUp(); self.x = [n for n in (1, 2)]
+
+    def test_a(self, device):
+        super(TestCase, self).run
+        for _ in (1,):
+            super(A, self).id()
+
+instantiate_device_type_tests(A, globals())
+"""
+
+
+def test_super_loses_its_arguments_where_the_name_is_gone() -> None:
+    expected = SUPER.replace("super( A , cls )", "super()").replace("super(A, self)", "super()")
+    assert after(SUPER, "super_calls") == expected
+
+
+def test_super_stays_in_a_class_that_keeps_its_name() -> None:
+    source = SUPER.replace("instantiate_device_type_tests(A, globals())\n", "")
+    assert after(source, "super_calls") == source
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "[super(A, self).id() for _ in (1,)]",
+        "(lambda: super(A, self).id())()",
+        "super(A, other).id()",
+    ],
+)
+def test_super_that_would_mean_something_else_is_refused(call: str) -> None:
+    source = f"{DEVICE_TYPE}{UTILS}class A(TestCase):\n    def test_a(self, device):\n        {call}\n\n"
+    source += "instantiate_device_type_tests(A, globals())\n"
+    outcome = migrate(source, "super_calls")
+    assert outcome.after.decode() == source
+    assert set(reasons(outcome).values()) == {"name-used-later"}
+
+
+BASE = """\
+import unittest
+from torch.testing._internal.common_utils import HardwareClassification
+
+
+class A(unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+
+    @unittest.skip("x")
+    def test_a(self): pass
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+def test_the_base_and_the_runner_are_changed() -> None:
+    expected = (
+        BASE.replace(
+            "import HardwareClassification", "import (\n    HardwareClassification,\n    run_tests,\n    TestCase,\n)"
+        )
+        .replace("(unittest.TestCase)", "(TestCase)")
+        .replace("unittest.main()", "run_tests()")
+    )
+    assert after(BASE, "test_base", "tidy_imports") == expected
+
+
+def test_the_base_stays_unless_asked_for() -> None:
+    assert not migrate(BASE).changed or b"unittest.TestCase" in migrate(BASE).after
+    assert b"(TestCase)" in migrate(BASE, test_base=True).after
+
+
+def test_a_set_up_without_super_keeps_its_base_and_the_runner() -> None:
+    source = BASE.replace("super().setUp()", "self.x = 1")
+    outcome = migrate(source, "test_base")
+    assert not outcome.changed
+    assert reasons(outcome) == {"A": "needs-super"}
+
+
+def test_a_subclass_elsewhere_whose_set_up_has_no_super_keeps_the_base() -> None:
+    other = "from test_sample import A\nclass B(A):\n    def setUp(self): self.y = 1\n    def test_b(self): pass\n"
+    outcome = migrate(BASE, "test_base", files={"test/test_other.py": other})
+    assert reasons(outcome) == {"A": "needs-super"}
+
+
+@pytest.mark.parametrize(
+    ("bases", "reason"),
+    [
+        ("unittest.TestCase, Unknown", "unknown-base"),
+        ("Unknown, unittest.TestCase", "unknown-base"),
+        ("unittest.IsolatedAsyncioTestCase", None),
+    ],
+)
+def test_other_bases_stay(bases: str, reason: str | None) -> None:
+    source = BASE.replace("unittest.TestCase", bases)
+    outcome = migrate(source, "test_base")
+    assert outcome.after.decode() == source
+    assert reasons(outcome).get("A") == reason
+
+
+def test_a_mixin_of_the_tree_is_no_obstacle() -> None:
+    source = BASE.replace(
+        "class A(unittest.TestCase)", "class Mixin:\n    def help(self): pass\n\n\nclass A(Mixin, unittest.TestCase)"
+    )
+    assert "class A(Mixin, TestCase):" in after(source, "test_base")
+
+
+POOL = """\
+import torch
+from torch.testing._internal.common_utils import TestCase
+
+
+class PoolTest(TestCase):
+    def test_pool(self):
+        torch.cuda.nvtx.range_push("x")
+        torch.cuda.graph_pool_handle()
+
+    def test_two(self,
+                 ):  # why
+        torch.cuda.nvtx.range_push("y")
+
+
+x = 1
+"""
+
+
+def test_a_vendor_class_is_instantiated_for_its_device() -> None:
+    expected = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests
+from torch.testing._internal.common_utils import HardwareClassification, TestCase
+
+
+class PoolTest(TestCase):
+    hw_classification = HardwareClassification.CUDA
+
+    def test_pool(self, device):
+        torch.cuda.nvtx.range_push("x")
+        torch.cuda.graph_pool_handle()
+
+    def test_two(self, device,
+                 ):  # why
+        torch.cuda.nvtx.range_push("y")
+
+
+instantiate_device_type_tests(PoolTest, globals(), only_for="cuda")
+
+
+x = 1
+"""
+    options = {"unsafe": True, "confidence": "likely"}
+    assert after(POOL, "class_for_device", **options) == expected
+    outcome = migrate(POOL, "class_for_device", **options)  # type: ignore[arg-type]
+    assert {e.fate for e in outcome.manifest.entries} == {"renamed"}
+    assert outcome.clean_after
+
+
+def test_a_class_for_cuda_is_an_unsafe_change_and_one_for_another_device_is_not() -> None:
+    outcome = migrate(POOL, "class_for_device", labels=[("PoolTest", "CUDA")])
+    assert not outcome.changed
+    assert [c.symbol for c in outcome.held] == ["PoolTest"]
+    outcome = migrate(POOL, "class_for_device", labels=[("PoolTest", "XPU")])
+    assert b'globals(), only_for="xpu", allow_xpu=True)' in b" ".join(outcome.after.split())
+
+
+def obstacle(old: str, new: str, **options: object) -> str:
+    """The reason for which the class stays, with part of the source replaced."""
+    source = POOL.replace(old, new)
+    assert source != POOL
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")], **options)  # type: ignore[arg-type]
+    assert outcome.after.decode() == source, outcome.after.decode()
+    return next(r.reason for r in outcome.refusals if r.symbol == "PoolTest")
+
+
+def test_what_stands_against_instantiation() -> None:
+    assert obstacle("x = 1\n", "x = PoolTest\n") == "name-used-later"
+    assert obstacle("x = 1\n", "class Sub(PoolTest): pass\n") == "subclassed"
+    assert obstacle("(TestCase)", "(Unknown, TestCase)") == "unknown-base"
+    assert obstacle("def test_pool(self)", "def test_pool(self, device=None)") == "parametrized"
+    assert obstacle("def test_pool(self)", "def test_pool_cuda(self)") == "name-doubled"
+    assert obstacle("    def test_pool", "    @mystery\n    def test_pool") == "unknown-name"
+    assert obstacle("class PoolTest", "@mystery\nclass PoolTest") == "unknown-gate"
+    assert obstacle("x = 1\n", "class PoolTestCUDA(TestCase): pass\n") == "name-collision"
+    assert obstacle("x = 1\n", "HardwareClassification = 1\n") == "name-taken"
+    assert (
+        obstacle(
+            "(TestCase)",
+            "(Base)",
+        )
+        == "unknown-base"
+    )
+
+
+def test_names_are_doubled_only_when_told_apart() -> None:
+    source = POOL.replace("PoolTest", "PoolTestCUDA")
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTestCUDA", "CUDA")])
+    assert reasons(outcome) == {"PoolTestCUDA": "name-doubled"}
+
+
+def test_inherited_tests_stand_against_it() -> None:
+    source = POOL.replace(
+        "class PoolTest(TestCase)", "class Base(TestCase):\n    def test_b(self): pass\n\n\nclass PoolTest(Base)"
+    )
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert reasons(outcome)["PoolTest"] == "inherited-tests"
+
+
+def test_plain_device_classes_are_left_when_configured() -> None:
+    outcome = migrate(POOL, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")], device_classes="plain")
+    assert not outcome.changed
+
+
+UNUSED = BASE.replace('    @unittest.skip("x")\n', "")
+
+
+def test_only_what_the_codemods_left_unused_goes() -> None:
+    source = "import os  # never used\nimport re\n" + UNUSED
+    result = after(source, "test_base", "tidy_imports")
+    assert result.startswith("import os  # never used\nimport re\nfrom torch")
+    assert after("import os\n" + BASE, "tidy_imports") == "import os\n" + BASE
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import unittest  # noqa: F401", "import unittest; x = 1", "import unittest  # why"],
+)
+def test_an_import_with_a_neighbour_or_comment_stays(line: str) -> None:
+    source = UNUSED.replace("import unittest\n", line + "\n", 1)
+    outcome = migrate(source, "test_base", "tidy_imports")
+    check_invariants(outcome, "test_base", "tidy_imports")
+    assert line in outcome.after.decode()
+    assert [r.reason for r in outcome.refusals] == ["layout"]
+
+
+def test_a_name_in_all_stays() -> None:
+    source = UNUSED + '__all__ = ["unittest"]\n'
+    assert "import unittest\n" in after(source, "test_base", "tidy_imports")
