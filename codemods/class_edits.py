@@ -7,18 +7,23 @@ indentation and line ends. A layout in which the new text has no such place rais
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
 from codemods.plan import CannotEdit
 from hwlint.scan.facts import Span
+
+RULER = re.compile(r"#[ #=*~-]{3,}")
+"""A line of a comment that draws a line: the comment is a heading of what follows."""
 
 
 def insert_first(file: SourceFile, class_line: int, statement: str) -> Splice:
     """``statement`` as the first of a class body, below the docstring, with blank lines around it as PyTorch has
     them.
 
-    A comment right above the first statement stays with that; one that a blank line parts from it stays with the
-    class. A lone ``pass`` is replaced. Raises CannotEdit for layouts in which a new line has no place.
+    A comment right above the first statement stays with that, and so does a section heading; another one that a blank
+    line parts from it stays with the class. A lone ``pass`` is replaced. Raises CannotEdit for layouts in which a new
+    line has no place.
     """
     node = file.class_at(class_line)
     first = node.body[0]
@@ -34,7 +39,8 @@ def insert_first(file: SourceFile, class_line: int, statement: str) -> Splice:
         return Splice(start, end, statement)
     header_end = _header_end(file, node, first)
     comments = [n for n in range(header_end + 1, first_line(first)) if file.is_comment(n)]
-    apart = bool(comments) and file.is_blank(first_line(first) - 1)
+    heading = any(RULER.fullmatch(file.line_text(n).strip(BLANK)) for n in comments)
+    apart = bool(comments) and not heading and file.is_blank(first_line(first) - 1)
     above = first_line(first) - 1 if apart else header_end
     line_break = file.line_break(header_end)
     following = "" if file.is_blank(above + 1) else line_break

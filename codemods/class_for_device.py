@@ -10,13 +10,14 @@ had to undo that).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.class_edits import add_parameter, insert_below_class
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
-from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
+from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
 from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
@@ -34,12 +35,16 @@ SKIPS = ("unittest.skip", "unittest.skipIf", "unittest.skipUnless")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceClassChange(Change):
-    """``test_lines`` are those of the tests that get the parameter; ``tag`` is None where the class has its tag."""
+    """``test_lines`` are those of the tests that get the parameter; ``tag`` is None where the class has its tag.
+
+    ``names`` are (line of the ``class`` or ``def``, name, new name) of what is renamed.
+    """
 
     device: str
     class_line: int
     test_lines: tuple[int, ...]
     tag: Change | None
+    names: tuple[tuple[int, str, str], ...] = ()
 
 
 class ClassForDevice(Codemod):
@@ -98,14 +103,19 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "unknown-base", f"its base {cls.opaque_bases[0]} may hold tests"
     if cls.subclasses():
         return "subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it"
+    if context.imported_by(cls.name):
+        return (
+            "imported-elsewhere",
+            f"{context.imported_by(cls.name)[0]} imports it, and instantiation takes its name away",
+        )
     if is_taken(context.module, INSTANTIATE) or is_taken(context.module, ENUM):
         return "name-taken", "a name it needs means something else in this file"
     doubled = _doubled(cls, device)
-    if doubled:
+    if doubled and context.settings.migrate.names == "keep":
         return "name-doubled", f"{doubled} would get the device into its name twice"
-    generated = facts.name + device.upper()
-    if any(c.name == generated for c in context.classes()):
-        return "name-collision", f"there is a class {generated} already"
+    collision = _collision(context, cls, device)
+    if collision:
+        return "name-collision", collision
     for decorator in facts.decorators:
         if decorator.qualified not in SKIPS and context.catalog.find_decorator(decorator.qualified) is None:
             return "unknown-gate", f"what `@{decorator.name}` does to the class is not known"
@@ -122,6 +132,31 @@ def _doubled(cls: LinkedClass, device: str) -> str:
     if cls.name.lower().endswith(device):
         return cls.name
     return next((t.name for t in cls.own_tests if t.name.lower().endswith("_" + device)), "")
+
+
+def _collision(context: Context, cls: LinkedClass, device: str) -> str:
+    """Which name would be there twice afterwards, '' for none."""
+    name = _without(cls.name, device)
+    taken = {c.name for c in context.classes() if c is not cls}
+    for wanted in (name, name + device.upper()):
+        if wanted in taken:
+            return f"there is a class {wanted} already"
+    methods = [m.name for m in cls.facts.methods]
+    for test in cls.own_tests:
+        wanted = _without(test.name, device)
+        if wanted != test.name and (
+            wanted in methods or any(f"self.{test.name}" in m.references for m in cls.facts.methods)
+        ):
+            return f"{test.name} cannot be called {wanted}"
+    return ""
+
+
+def _without(name: str, device: str) -> str:
+    """The name without the device at its end."""
+    if not name.lower().endswith(device):
+        return name
+    short = name[: -len(device)].rstrip("_")
+    return short if short.lower() not in ("", "test", "tests") else name
 
 
 def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
@@ -164,6 +199,12 @@ def _later_use(context: Context, cls: LinkedClass) -> str:
 
 def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
     device = label.lower()
+    definitions = [(cls.facts.line, cls.name), *((test.line, test.name) for test in cls.own_tests)]
+    dropped = ((line, old, _without(old, device)) for line, old in definitions)
+    names = tuple(one for one in dropped if one[1] != one[2])
+    outer, dot, _ = cls.facts.qualname.rpartition(".")
+    moved = outer + dot + _without(cls.name, device)
+    renames = tuple(((cls.facts.qualname, t.name), (moved, _without(t.name, device))) for t in cls.own_tests)
     why = []
     if device == "cuda":
         why.append("CUDATestBase checks for leaks and uses a stream of its own")
@@ -176,8 +217,10 @@ def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
         description=f"instantiate only for {device}" + (f" ({'; '.join(why)})" if why else ""),
         applicability="unsafe" if why else "safe",
         imports=(INSTANTIATE, ENUM),
+        renames=renames if names else (),
         device=device,
         class_line=cls.facts.line,
+        names=names,
         test_lines=tuple(test.line for test in cls.own_tests),
         tag=None if cls.facts.tag is not None and cls.facts.tag.label else tag_change("", cls, label, "safe", ""),
     )
@@ -191,11 +234,22 @@ def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
         found += bare_super(file, calls)
     if change.tag is not None:
         found += tag_splices(file, change.tag)  # type: ignore[arg-type]
-    call = f'{INSTANTIATE.name}({node.name}, globals(), only_for="{change.device}"{FLAGS.get(change.device, "")})'
+    found += (_rename(file, *one) for one in change.names)
+    name = next((new for line, _, new in change.names if line == node.lineno), node.name)
+    call = f'{INSTANTIATE.name}({name}, globals(), only_for="{change.device}"{FLAGS.get(change.device, "")})'
     if len(call) > file.line_length and not file.indent_of(node.lineno):
         line_break = file.line_break(node.lineno)
         flags = FLAGS.get(change.device, "").removeprefix(", ")
-        body = f'{node.name}, globals(), only_for="{change.device}"' + (f", {flags}" if flags else "")
+        body = f'{name}, globals(), only_for="{change.device}"' + (f", {flags}" if flags else "")
         call = f"{INSTANTIATE.name}({line_break}    {body}{line_break})"
     found.append(insert_below_class(file, change.class_line, call))
     return found
+
+
+def _rename(file: SourceFile, line: int, old: str, new: str) -> Splice:
+    """The splice that gives what is defined on ``line`` another name. Raises CannotEdit."""
+    start = file.line_start(line)
+    match = re.compile(rf"(?:class|def)[ \t]+{re.escape(old)}\b").search(file.text, start, file.line_end(line))
+    if match is None:
+        raise CannotEdit(f"the name of {old} is not on the line of its definition")
+    return Splice(match.end() - len(old), match.end(), new)

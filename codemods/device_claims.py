@@ -1,7 +1,7 @@
 """Words by which a test says something about one vendor's numerics, kernels or libraries: it stays where it is.
 
 What reviewers keep CUDA-specific: NaN propagation, rounding, determinism, precision modes, names of kernels and libraries, allocator and
-driver errors (field notes P2, 2.11).
+driver errors.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from weakref import WeakKeyDictionary
 
 from hwlint.scan.facts import ModuleFacts
 from hwlint.suite.imports import candidate_paths
@@ -18,11 +19,32 @@ class Neighbourhood:
     def __init__(self, suite: Suite, path: str) -> None:
         self.catalog = suite.catalog
         self.path = path
+        self.importers = importers(suite).get(path, {})
+        """Files that import a name from this one, by name; '*' for all names."""
         self.modules = {m.path: m for m in _closure(suite, path)}
 
     def link_with(self, module: ModuleFacts) -> Suite:
         """The small suite with ``module`` in place of the file's facts."""
         return link((module if m.path == self.path else m for m in self.modules.values()), self.catalog)
+
+
+def importers(suite: Suite) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """For each module and name in it, the other modules of the suite that import it. Made once for a suite."""
+    known = _IMPORTERS.get(suite)
+    if known is None:
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        for module in suite.modules.values():
+            names = [*(name for _, name in module.imports), *(f"{star}.*" for star in module.star_imports)]
+            for head, _, name in (full.rpartition(".") for full in names):
+                path = next((p for p in candidate_paths(head, module.path) if p in suite.modules), "")
+                if path and path != module.path:
+                    by_name = found.setdefault(path, {})
+                    by_name[name] = (*by_name.get(name, ()), module.path)
+        known = _IMPORTERS[suite] = found
+    return known
+
+
+_IMPORTERS: WeakKeyDictionary[Suite, Mapping[str, Mapping[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
 
 def _closure(suite: Suite, path: str) -> Iterator[ModuleFacts]:

@@ -135,7 +135,16 @@ class FileRun:
 
     def context(self, state: State) -> Context:
         verdicts = {(v.class_name, v.line): v for v in self.judge(state)}
-        return Context(state.module, state.suite, self.settings, verdicts, self.options, state.file, self.original)
+        return Context(
+            state.module,
+            state.suite,
+            self.settings,
+            verdicts,
+            self.options,
+            state.file,
+            self.original,
+            self.neighbourhood.importers,
+        )
 
     def judge(self, state: State) -> tuple[Verdict, ...]:
         if self.verdicts is None or self.verdicts[0] is not state:

@@ -93,6 +93,7 @@ REASONS: Mapping[str, str] = {
     "name-doubled": 'set `names = "drop-device"` in [tool.hwlint.migrate], or rename by hand',
     "name-collision": "a generated name is taken already",
     "name-used-later": "the name is gone from the module once the class is instantiated",
+    "imported-elsewhere": "another file imports it: change that file first",
     "already-instantiated": "the class is instantiated in another way",
     "layout": "reformat the statement, then run again",
     "string-program": "the code stands in a string: change it by hand",
@@ -202,7 +203,7 @@ class PlanBuilder:
         self.changes.append(change)
 
     def refuse(self, symbol: str, reason: str, text: str, span: Span) -> None:
-        self.refusals.append(Refusal(self.codemod, symbol, reason, text, span))
+        self.refusals.append(Refusal(self.codemod, symbol, reason, " ".join(text.split()), span))
 
     def done(self) -> Plan:
         return Plan(tuple(self.changes), tuple(self.refusals))
@@ -234,6 +235,8 @@ class Context:
     """The text that ``module`` was read from."""
     original: SourceFile | None = None
     """The text before the first codemod."""
+    importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other files that import a name of this module, by name; '*' for those that import all."""
 
     @property
     def path(self) -> str:
@@ -274,6 +277,10 @@ class Context:
         """The label that ``--label`` gives the class, '' for none; the last one said holds."""
         names = (cls.name, cls.facts.qualname, f"{cls.path}::{cls.name}", f"{cls.path}::{cls.facts.qualname}")
         return next((label for name, label in reversed(self.options.labels) if name in names), "")
+
+    def imported_by(self, name: str) -> tuple[str, ...]:
+        """Other files that import ``name`` from this one."""
+        return (*self.importers.get(name, ()), *self.importers.get("*", ()))
 
     def is_suppressed(self, code: str, line: int) -> bool:
         """Whether a comment suppresses ``code`` at ``line``."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
 from codemods.plan import Codemod
 from hwlint.errors import UsageError
@@ -36,8 +35,6 @@ def all_codemods() -> tuple[type[Codemod], ...]:
     """Every codemod in the order they run."""
     found: list[type[Codemod]] = []
     for module, name in ORDER:
-        if find_spec(f"codemods.{module}") is None:
-            continue
         codemod: type[Codemod] = getattr(import_module(f"codemods.{module}"), name)
         if codemod.name != module:
             raise ValueError(f"{name} of codemods.{module} is called {codemod.name!r}")

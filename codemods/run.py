@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from codemods.neighbours import Neighbourhood
+from codemods.neighbours import Neighbourhood, importers
 from codemods.pipeline import FileRun, Outcome
 from codemods.plan import Options
 from codemods.registry import chosen
@@ -83,6 +83,7 @@ def migrate(
     tree = Tree(discovery.root, overlay or {})
     digests = {path: tree.digest(path) for path in discovery.paths}
     analysis = analyze(settings, discovery, jobs=jobs, cache=cache, overlay=overlay, digests=digests)
+    importers(analysis.suite)  # Made here, so that processes that fork have it.
     job = Job(tree, analysis.suite, settings, options, digests)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}

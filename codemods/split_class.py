@@ -1,4 +1,4 @@
-"""Splits a class whose tests belong to several labels into one class for each, in place (opt-in: ``--split``; field notes P4).
+"""Splits a class whose tests belong to several labels into one class for each, in place (opt-in: ``--split``).
 
 What the tests share goes to a base without tests, since a base with tests would lose or double them once a subclass is instantiated.
 The GENERIC part, else the first, keeps the name, and its place; the tests keep their order and their text.

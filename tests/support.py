@@ -53,7 +53,9 @@ def get_class(suite: Suite, name: str, path: str = PATH) -> LinkedClass:
 def check(
     rules: str, files: Mapping[str, str] | str, settings: Settings | None = None, header: bool = True, path: str = ""
 ) -> list[Finding]:
-    """The findings of one rules module, or of one rule ('instantiation.HW601'), on the files (on ``path`` only, if given)."""
+    """The findings of one rules module, or of one rule ('instantiation.HW601'), on the files (on ``path`` only, if
+    given).
+    """
     module, _, code = rules.partition(".")
     chosen: list[type[Rule]] = [
         rule for rule in importlib.import_module(f"hwlint.rules.{module}").RULES if code in ("", rule.code)

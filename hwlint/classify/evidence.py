@@ -42,7 +42,8 @@ class Kind:
 def kinds() -> dict[str, Kind]:
     """The kinds of evidence by name."""
     return {
-        e["kind"]: Kind(e["kind"], float(e["weight"]), bool(e["proof"]), e["meaning"]) for e in read("evidence")["evidence"]
+        e["kind"]: Kind(e["kind"], float(e["weight"]), bool(e["proof"]), e["meaning"])
+        for e in read("evidence")["evidence"]
     }
 
 
@@ -92,7 +93,9 @@ def instantiated(subject: Subject) -> Iterator[Evidence]:
     if devices.exact and len(devices.devices) == 1:
         device = devices.devices[0]
         kind = "instantiated-for-cpu" if device == "cpu" else "instantiated-for-one"
-        yield subject.evidence(kind, label_of(device), f"'{cls.name}' is instantiated for {device} alone", cls.path, call.span)
+        yield subject.evidence(
+            kind, label_of(device), f"'{cls.name}' is instantiated for {device} alone", cls.path, call.span
+        )
     elif devices.devices and (device := only_device(subject.function, subject.catalog)):
         message = f"'{cls.name}' is instantiated for several device types, but this test is kept to {device}"
         yield subject.evidence("restricted-to-one", "ACCELERATOR", message, cls.path, call.span)
@@ -155,7 +158,9 @@ def placements(subject: Subject) -> Iterator[Evidence]:
             continue
         where = f"`{use.name}`" + (f" in {use.context}" if use.context else "")
         if "cpu" in device_types(use.device):
-            yield _at(subject, reached, "optional-placement", "ACCELERATOR", f"{where} is an accelerator where there is one")
+            yield _at(
+                subject, reached, "optional-placement", "ACCELERATOR", f"{where} is an accelerator where there is one"
+            )
         elif found[0] in COMMON_ACCELERATORS:
             # 'rank:0/cuda:0' describes where a shard would be; a test may never put one there.
             sure = use.sure and use.role == "placement" and not use.name.startswith("rank:")
@@ -178,7 +183,9 @@ def apis(subject: Subject) -> Iterator[Evidence]:
         if use.name.rpartition(".")[2].startswith("manual_seed"):
             continue  # Seeding a device that is not there does nothing (torch/cuda/random.py).
         if entry is not None and entry.family == "graph" and entry.kind != "vendor_only":
-            yield _at(subject, reached, "graph-api", label_of(device), f"{use.name} captures graphs as {device} has them")
+            yield _at(
+                subject, reached, "graph-api", label_of(device), f"{use.name} captures graphs as {device} has them"
+            )
         elif entry is not None and entry.kind == "vendor_only":
             yield _at(subject, reached, "vendor-api", label_of(device), f"{use.name} exists on {device} alone")
         elif is_accelerator(device, subject.catalog):
@@ -195,7 +202,7 @@ def backends(subject: Subject) -> Iterator[Evidence]:
         entry = subject.catalog.collectives.get(use.name)
         device = accelerator_placement(subject)
         if entry is not None and use.context.startswith("self.") and device in entry.devices:
-            # A default back end would be named where the group is made; one handed to a shared helper is what is tested.
+            # A default back end would be named where the group is made; one handed to a helper is what is tested.
             message = f"it hands {use.name} to `{use.context}` and places on {device}: that back end is what it tests"
             yield _at(subject, reached, "backend-subject", label_of(device), message)
         elif entry is not None and entry.vendor and entry.vendor != "cpu":
@@ -235,7 +242,11 @@ def gates(subject: Subject) -> Iterator[Evidence]:
                 if found.argues_for in ("", "CPU", "GENERIC") or reached.scope == "setup":
                     continue
                 yield subject.evidence(
-                    "partial-gate", "ACCELERATOR", f"a part of it runs only where `{gate.name}`", reached.path, gate.span
+                    "partial-gate",
+                    "ACCELERATOR",
+                    f"a part of it runs only where `{gate.name}`",
+                    reached.path,
+                    gate.span,
                 )
             else:
                 yield found
@@ -269,7 +280,9 @@ def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Ev
         if one.value in COMMON_ACCELERATORS:
             return subject.evidence("gate", "ACCELERATOR", f"{what} asks for {one.value}", path, gate.span)
         if not is_accelerator(one.value, subject.catalog):
-            return subject.evidence("unknown", "", f"{what} asks for {one.value}, which no label is for", path, gate.span)
+            return subject.evidence(
+                "unknown", "", f"{what} asks for {one.value}, which no label is for", path, gate.span
+            )
         return subject.evidence("gate", label_of(one.value), f"{what} asks for {one.value}", path, gate.span)
     if one.kind in ("accelerator", "count"):
         return subject.evidence("gate", "ACCELERATOR", f"{what} asks for an accelerator", path, gate.span)
@@ -298,7 +311,14 @@ def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Ev
     return None
 
 
-VENDOR_LIBRARIES = {"cudnn": "cuda", "magma": "cuda", "cusolver": "cuda", "cusparse": "cuda", "cusparselt": "cuda", "nvtx": "cuda"}
+VENDOR_LIBRARIES = {
+    "cudnn": "cuda",
+    "magma": "cuda",
+    "cusolver": "cuda",
+    "cusparse": "cuda",
+    "cusparselt": "cuda",
+    "nvtx": "cuda",
+}
 
 
 def vendor_of(library: str, catalog: Catalog) -> str:
@@ -324,9 +344,7 @@ def only_decorators(subject: Subject) -> Iterator[Evidence]:
             continue
         device = entry.devices[0]
         kind, label = ("gate", "ACCELERATOR") if device in COMMON_ACCELERATORS else ("only-decorator", label_of(device))
-        yield subject.evidence(
-            kind, label, f"`@{decorator.name}` keeps it to {device}", span=decorator.span
-        )
+        yield subject.evidence(kind, label, f"`@{decorator.name}` keeps it to {device}", span=decorator.span)
 
 
 def fixtures(subject: Subject) -> Iterator[Evidence]:
@@ -335,11 +353,19 @@ def fixtures(subject: Subject) -> Iterator[Evidence]:
         name = base.name.rpartition(".")[2]
         if base.accelerator_fixture:
             yield subject.evidence(
-                "fixture", "ACCELERATOR", f"{name} picks the accelerator", subject.cls.path, class_span(subject.cls.facts)
+                "fixture",
+                "ACCELERATOR",
+                f"{name} picks the accelerator",
+                subject.cls.path,
+                class_span(subject.cls.facts),
             )
         elif base.device and base.kind != "device":
             yield subject.evidence(
-                "fixture", label_of(base.device), f"{name} is for {base.device}", subject.cls.path, class_span(subject.cls.facts)
+                "fixture",
+                label_of(base.device),
+                f"{name} is for {base.device}",
+                subject.cls.path,
+                class_span(subject.cls.facts),
             )
 
 
@@ -400,7 +426,11 @@ def unknowns(subject: Subject) -> Iterator[Evidence]:
         program = "string_program" in flags and any(u.role == "text" for u in reached.function.uses)
         if "dynamic" in flags or program:
             yield subject.evidence(
-                "unknown", "", f"{reached.symbol} runs code that is made as text", reached.path, function_span(reached.function)
+                "unknown",
+                "",
+                f"{reached.symbol} runs code that is made as text",
+                reached.path,
+                function_span(reached.function),
             )
             return
 
@@ -416,7 +446,7 @@ def subject_api(subject: Subject) -> Iterator[Evidence]:
         yield subject.evidence(
             "subject",
             label_of(device),
-            f"'{subject.cls.name}' is about the {device} module: {share:.0%} of its tests call it, {names} names of it in all",
+            f"'{subject.cls.name}' is about the {device} module: {share:.0%} of its tests call it, {names} names",
             subject.cls.path,
             class_span(subject.cls.facts),
         )
@@ -428,7 +458,9 @@ SUBJECT_NAMES, SUBJECT_SHARE = 10, 0.4
 
 @functools.lru_cache(maxsize=64)
 def module_under_test(cls: LinkedClass) -> tuple[str, int, float]:
-    """(device type, number of its module's names that the tests call, share of the tests that call any); '' for none."""
+    """(device type, number of its module's names that the tests call, share of the tests that call any); '' for
+    none.
+    """
     names: dict[str, set[str]] = {}
     callers: dict[str, int] = {}
     for function in cls.own_tests:

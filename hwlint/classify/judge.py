@@ -16,7 +16,9 @@ from hwlint.suite.reach import class_reach, reach
 ORDER: tuple[Confidence, ...] = ("certain", "likely", "unsure")
 SPLIT = "SPLIT"
 VENDOR_SHARE = 1 / 3
-"""From this share of vendor-specific tests on, the portable rest of an accelerator class is taken for company, not for a split."""
+"""From this share of vendor-specific tests on, the portable rest of an accelerator class is taken for company, not
+for a split.
+"""
 SHOWN_EVIDENCE = 6
 
 
@@ -64,20 +66,21 @@ def reaches_nothing(cls: LinkedClass) -> bool:
         return False
     found = class_reach(cls)
     return not (found.uses or found.gates or found.unknown) and not any(
-        r.function.flags or any(f"self.{name}" in r.function.references for name in SELF_DEVICE) for r in found.functions
+        r.function.flags or any(f"self.{name}" in r.function.references for name in SELF_DEVICE)
+        for r in found.functions
     )
 
 
 def _plain_verdict(cls: LinkedClass, owner: LinkedClass, function: Function) -> TestVerdict:
-    reason = Evidence(
-        "no-device", "GENERIC", NOTHING, owner.path, function_span(function), kinds()["no-device"].weight
-    )
+    reason = Evidence("no-device", "GENERIC", NOTHING, owner.path, function_span(function), kinds()["no-device"].weight)
     inherited = "" if owner is cls else f"{owner.path}::{owner.facts.qualname}"
     return TestVerdict(function.name, function.line, "GENERIC", "certain", (reason,), inherited)
 
 
 def collected(cls: LinkedClass) -> Iterator[tuple[LinkedClass, Function]]:
-    """The tests a class runs, with the class that defines each: own, inherited as far as the base keeps them, grafted."""
+    """The tests a class runs, with the class that defines each: own, inherited as far as the base keeps them,
+    grafted.
+    """
     for function in cls.own_tests:
         yield cls, function
     for one in cls.inherited_tests:
@@ -103,14 +106,16 @@ def judge_test(cls: LinkedClass, owner: LinkedClass, function: Function) -> Test
 def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
     """The label that the evidence argues for most, GENERIC where it argues for none, and how sure that is.
 
-    The strongest reason decides; others of the same label only add to it, and reasons for another label that the first does not
-    explain lower the confidence. An unknown makes it likely at best.
+    The strongest reason decides; others of the same label only add to it, and reasons for another label that the first
+    does not explain lower the confidence. An unknown makes it likely at best.
     """
     for_many = any(e.kind == "instantiated" for e in evidence)
     restricted = any(e.kind in ("gate", "vendor-gate", "only-decorator") for e in evidence)
     arguments = [
         # A test that runs on the CPU too can only use one vendor's API under a condition.
-        e for e in evidence if e.argues_for and not (e.kind == "vendor-api" and for_many and not restricted)
+        e
+        for e in evidence
+        if e.argues_for and not (e.kind == "vendor-api" and for_many and not restricted)
     ]
     unknown = any(e.kind == "unknown" for e in evidence)
     if not arguments:
@@ -122,14 +127,28 @@ def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
     label = max(scores, key=lambda name: scores[name])
     reasons = [e for e in arguments if e.argues_for == label]
     proven = is_proven(reasons, path)
-    against = [name for name in scores if name != label and not (name == "ACCELERATOR" and label not in ("CPU", "GENERIC"))]
+    against = [
+        name for name in scores if name != label and not (name == "ACCELERATOR" and label not in ("CPU", "GENERIC"))
+    ]
     margin = scores[label] - max((scores[name] for name in against), default=0.0)
     if margin < 1:
         return label, "unsure"
     compared = any(e.kind == "comparison" for e in evidence)
     kinds_found = {e.kind for e in evidence}
-    optional = "partial-gate" in kinds_found and not kinds_found & {"gate", "vendor-gate", "instantiated", "restricted-to-one"}
-    if proven and not against and not unknown and not compared and not optional and len(arguments) == len([e for e in evidence if e.argues_for]):
+    optional = "partial-gate" in kinds_found and not kinds_found & {
+        "gate",
+        "vendor-gate",
+        "instantiated",
+        "restricted-to-one",
+    }
+    if (
+        proven
+        and not against
+        and not unknown
+        and not compared
+        and not optional
+        and len(arguments) == len([e for e in evidence if e.argues_for])
+    ):
         return label, "certain"
     return label, "likely" if proven or scores[label] >= 2 else "unsure"
 
@@ -139,10 +158,11 @@ USES = ("portable-api", "optional-placement", "vendor-placement", "backend", "te
 
 
 def is_proven(reasons: list[Evidence], path: str) -> bool:
-    """Whether the reasons for a label prove it: one that does by itself, or a need for a device together with a use of it.
+    """Whether the reasons for a label prove it: one that does by itself, or a need for a device together with a use of
+    it.
 
-    Where the use is in another file than ``path``, the class's own, nothing is proved: other classes share that helper, and
-    may need it for another reason.
+    Where the use is in another file than ``path``, the class's own, nothing is proved: other classes share that helper,
+    and may need it for another reason.
     """
     if any(e.path != path for e in reasons):
         return False
@@ -197,7 +217,9 @@ def _nothing_found(subject: Subject) -> Evidence:
     if uses:
         first = next((u for u in uses if u.use.role not in TEXT_ROLES or not u.use.sure), uses[0])
         harmless = first.use.role in TEXT_ROLES and first.use.sure
-        how = f"{first.use.role}{NO_DEVICE}" if harmless else f"named, which may be no use of a device ({first.use.role})"
+        how = (
+            f"{first.use.role}{NO_DEVICE}" if harmless else f"named, which may be no use of a device ({first.use.role})"
+        )
         return subject.evidence("no-hardware", "GENERIC", f"`{first.use.name}` is {how}", first.path, first.use.span)
     return subject.evidence("no-device", "GENERIC", NOTHING)
 

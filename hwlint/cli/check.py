@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.option("--no-baseline", is_flag=True, help="Report recorded findings too.")
 @click.option("--no-suppress", is_flag=True, help="Report what comments suppress, too.")
 @click.option("--statistics", is_flag=True, help="Counts by rule in place of findings (text and concise).")
+@click.option("--fix", is_flag=True, help="Make the safe changes first, and report what is left.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 def check(
     run: RunOptions,
@@ -64,6 +65,7 @@ def check(
     no_baseline: bool,
     no_suppress: bool,
     statistics: bool,
+    fix: bool,
     exit_zero: bool,
 ) -> int:
     """Report what is wrong with test classes and the devices they use.
@@ -76,6 +78,8 @@ def check(
     """
     if since is not None and staged:
         raise click.UsageError("--since and --staged exclude each other")
+    if fix and staged:
+        raise click.UsageError("--fix changes files, and --staged looks at the index: use the hwlint-migrate hook")
     started = time.monotonic()
     project = open_project(
         run,
@@ -85,20 +89,42 @@ def check(
         baseline="" if no_baseline else absolute(baseline),
     )
     report = _report(run, project, since=since, staged=staged, suppress=not no_suppress)
+    fixed: list[str] = []
+    if fix:
+        fixed = _fix(run, project, report)
+        if fixed:
+            report = _report(run, project, since=since, staged=staged, suppress=not no_suppress)
     view = View(
         Sources(report.root, report.contents),
         color=use_color(color, output),
         statistics=statistics,
         # A pipe gets findings, and nothing where there are none.
         summary=not run.quiet and (bool(report.findings) or _is_watched(output)),
+        replacements=_replacements(run, project, report) if format_name == "lintrunner" else {},
     )
     write_output(render(format_name, report, view), output, utf8=format_name not in PLAIN_FORMATS)
     note_crashes(report.crashes, run)
+    if fixed and not run.quiet:
+        note(f"fixed {len(fixed)} file{'s' if len(fixed) != 1 else ''}: {', '.join(fixed)}")
     if run.verbose:
         note(f"{report.statistics.files} files in {time.monotonic() - started:.2f} s")
     if report.crashes:
         return INTERNAL_ERROR
     return FINDINGS if report.failing and not exit_zero and format_name != "lintrunner" else OK
+
+
+def _fix(run: RunOptions, project: Project, report: Report) -> list[str]:
+    from hwlint.cli.fixing import fix_files
+
+    with open_cache(run, project.settings) as cache:
+        return fix_files(project, report.findings, cache)
+
+
+def _replacements(run: RunOptions, project: Project, report: Report) -> dict[str, tuple[str, str]]:
+    from hwlint.cli.fixing import replacements
+
+    with open_cache(run, project.settings) as cache:
+        return replacements(project, report.findings, cache, dict(report.contents))
 
 
 def _is_watched(output: Path | None) -> bool:

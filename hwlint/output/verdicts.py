@@ -24,8 +24,8 @@ def as_text(verdicts: Sequence[Verdict], *, evidence: bool = False, tests: bool 
         if verdict.path != path:
             lines += ["", verdict.path] if lines else [verdict.path]
             path = verdict.path
-        row = f"  {verdict.line:>5}  {verdict.class_name:<{width}}  {verdict.label:<11} {verdict.confidence:<7}  {_current(verdict)}"
-        lines.append(row.rstrip())
+        said = f"{verdict.label:<11} {verdict.confidence:<7}  {_current(verdict)}"
+        lines.append(f"  {verdict.line:>5}  {verdict.class_name:<{width}}  {said}".rstrip())
         if verdict.label == "SPLIT" and not tests:
             lines += [f"           {part}" for part in split_parts(verdict.tests)]
         if evidence:
@@ -118,7 +118,9 @@ def as_markdown(verdicts: Sequence[Verdict]) -> str:
     for v in verdicts:
         why = "<br>".join(_cell(part) for part in split_parts(v.tests)) if v.label == "SPLIT" else ""
         why = why or (_cell(v.evidence[0].message) if v.evidence else "")
-        lines.append(f"| {_cell(v.path)}:{v.line} | `{v.class_name}` | {v.current} | {v.label} | {v.confidence} | {why} |")
+        lines.append(
+            f"| {_cell(v.path)}:{v.line} | `{v.class_name}` | {v.current} | {v.label} | {v.confidence} | {why} |"
+        )
     return "\n".join([*lines, "", summary(verdicts), ""])
 
 

@@ -26,7 +26,7 @@ class RuleContext:
 class Rule:
     """Base of the rules. A subclass sets the fields and yields findings from :meth:`check`.
 
-    ``bad`` and ``good`` are whole small modules: the tests run the rule on both and expect it to fire on the first only.
+    ``bad`` and ``good`` are whole small modules: the tests run the rule on both and expect it to fire on the first.
     """
 
     code: ClassVar[str]

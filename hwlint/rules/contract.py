@@ -1,8 +1,8 @@
 """HW101-HW107 and HW109: what a classification asks of its class.
 
-Level ``upstream`` reports what PyTorch's own TEST_LINTER reports (pytorch/pytorch#190173), no more and no less. Level ``full``
-reads the same contract with more understanding: classes in blocks, async tests, qualified spellings, inherited classifications,
-instantiations by a qualified call or in a block, and ``only_for`` through a module constant.
+Level ``upstream`` reports what PyTorch's own TEST_LINTER reports (pytorch/pytorch#190173), no more and no less. Level
+``full`` reads the same contract with more understanding: classes in blocks, async tests, qualified spellings, inherited
+classifications, instantiations by a qualified call or in a block, and ``only_for`` through a module constant.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ class MissingClassification(ContractRule):
     name = "missing-classification"
     summary = "A test class has no hw_classification."
     why = (
-        "`--hw-classification` selects tests by the class attribute of that name (torch/testing/_internal/common_utils.py). "
-        "A class without one is left out of every such run, and only a line in the summary says so (pytorch/pytorch#186918). "
-        "A subclass inherits the attribute; upstream's linter asks for it all the same, so at level full an inherited one is "
-        "reported as information."
+        "`--hw-classification` selects tests by the class attribute of that name "
+        "(torch/testing/_internal/common_utils.py). A class without one is left out of every such run, and only a line "
+        "in the summary says so (pytorch/pytorch#186918). A subclass inherits the attribute; upstream's linter asks "
+        "for it all the same, so at level full an inherited one is reported as information."
     )
     bad = """\
 from torch.testing._internal.common_utils import TestCase
@@ -206,8 +206,8 @@ class InvalidClassification(ContractRule):
     summary = "A hw_classification that is no member of HardwareClassification."
     why = (
         "The loader raises for a value that is no HardwareClassification member, and upstream's linter takes only "
-        "`HardwareClassification.<MEMBER>`, plain or annotated with that name. At level full another spelling that still means "
-        "a member is HW109, a warning."
+        "`HardwareClassification.<MEMBER>`, plain or annotated with that name. At level full another spelling that "
+        "still means a member is HW109, a warning."
     )
     bad = """\
 from torch.testing._internal.common_utils import TestCase
@@ -241,8 +241,8 @@ class Instantiated(ContractRule):
     name = "classification-instantiation"
     summary = "A class is instantiated although it is GENERIC, or is not although its label asks for it."
     why = (
-        "`instantiate_device_type_tests` makes one class for each device type. A GENERIC class has nothing to say about devices, "
-        "and an ACCELERATOR or device-specific one that is not instantiated never gets a device."
+        "`instantiate_device_type_tests` makes one class for each device type. A GENERIC class has nothing to say "
+        "about devices, and an ACCELERATOR or device-specific one that is not instantiated never gets a device."
     )
     bad = """\
 from torch.testing._internal.common_utils import HardwareClassification, TestCase
@@ -283,8 +283,9 @@ class DeviceParameter(ContractRule):
     name = "classification-device-parameter"
     summary = "A test takes `device` although its class is GENERIC, or does not although its label asks for it."
     why = (
-        "The instantiated test gets its device through a parameter `device` (or `devices` under deviceCountAtLeast). Without it "
-        "the test runs once for each device type and cannot know which; in a GENERIC class nothing passes it."
+        "The instantiated test gets its device through a parameter `device` (or `devices` under deviceCountAtLeast). "
+        "Without it the test runs once for each device type and cannot know which; in a GENERIC class nothing passes "
+        "it."
     )
     bad = """\
 from torch.testing._internal.common_utils import HardwareClassification, TestCase
@@ -311,7 +312,8 @@ class ParserTest(TestCase):
             yield self.at_test(
                 subject,
                 function,
-                f"{subject.label} test '{subject.facts.name}.{function.name}' {action} a 'device' or 'devices' parameter",
+                f"{subject.label} test '{subject.facts.name}.{function.name}' {action} "
+                "a 'device' or 'devices' parameter",
             )
 
 
@@ -329,8 +331,8 @@ class OnlyDecorator(ContractRule):
     name = "classification-only-decorator"
     summary = "A test of an ACCELERATOR class is restricted by an `@only...` decorator."
     why = (
-        "ACCELERATOR says that the test holds on every accelerator. `onlyAccelerator` is the one restriction that agrees with "
-        "it; a test for one device type belongs in a class of that classification."
+        "ACCELERATOR says that the test holds on every accelerator. `onlyAccelerator` is the one restriction that "
+        "agrees with it; a test for one device type belongs in a class of that classification."
     )
     bad = """\
 from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyCUDA
@@ -370,8 +372,8 @@ class OnlyFor(ContractRule):
     name = "classification-only-for"
     summary = "`only_for` on an ACCELERATOR class, or one that is not exactly the class's own device."
     why = (
-        "`only_for` keeps a class from accelerators nobody thought of, so ACCELERATOR may not have it (use `except_for`); a "
-        "device-specific class has to name its one device, as a literal that a static reader can see."
+        "`only_for` keeps a class from accelerators nobody thought of, so ACCELERATOR may not have it (use "
+        "`except_for`); a device-specific class has to name its one device, as a literal that a static reader can see."
     )
     bad = """\
 from torch.testing._internal.common_device_type import instantiate_device_type_tests
@@ -471,9 +473,9 @@ class Placement(Rule):
     severity = Severity.WARNING
     summary = "A classification above the docstring, or spelled in a way that upstream's linter does not accept."
     why = (
-        "Above the docstring the attribute turns the docstring into a plain string: `__doc__` becomes None, and tests that read "
-        "it fail (pytorch/pytorch#193000, #191832). An alias or a qualified name works at run time, but upstream's linter takes "
-        "`HardwareClassification.<MEMBER>` only (#193309, #193305)."
+        "Above the docstring the attribute turns the docstring into a plain string: `__doc__` becomes None, and tests "
+        "that read it fail (pytorch/pytorch#193000, #191832). An alias or a qualified name works at run time, but "
+        "upstream's linter takes `HardwareClassification.<MEMBER>` only (#193309, #193305)."
     )
     bad = """\
 from torch.testing._internal.common_utils import HardwareClassification, TestCase
@@ -498,7 +500,9 @@ class ParserTest(TestCase):
     def test_empty(self):
         self.assertEqual([], [])
 """
-    fix_safety = "Moving the attribute below the docstring gives the class its `__doc__` back; normalising the spelling is safe."
+    fix_safety = (
+        "Moving the attribute below the docstring gives the class its `__doc__` back; normalising the spelling is safe."
+    )
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
         for cls in context.suite.classes_in(context.module.path):

@@ -204,8 +204,8 @@ class VendorOnlyApi(DeviceApiRule):
     summary = "An API of one vendor in a device-generic class"
     why = (
         "nvtx, cudart, jiterator, nccl and the like exist on one device only: a test that needs one belongs into "
-        "a class for that device, or behind a gate for it, whatever else it does (field notes 2.11, "
-        "pytorch/pytorch#190188)."
+        "a class for that device, or behind a gate for it, whatever else it does "
+        "(pytorch/pytorch#190188)."
     )
     bad = SameNamedApi.bad.replace("torch.cuda.synchronize()", "torch.cuda.nvtx.range_push('x')")
     good = """\
@@ -247,7 +247,7 @@ class OtherResultApi(DeviceApiRule):
     summary = "A function whose torch.accelerator namesake returns something else"
     why = (
         "torch.cuda.get_device_capability() is a tuple, torch.accelerator.get_device_capability() a dict: the "
-        "name may be replaced only together with what reads the result (field notes P8)."
+        "name may be replaced only together with what reads the result."
     )
     bad = SameNamedApi.bad.replace("torch.cuda.synchronize()", "major, _ = torch.cuda.get_device_capability()")
     good = SameNamedApi.bad.replace(

@@ -84,7 +84,7 @@ class DeviceString(Rule):
     why = (
         'A test that places its tensors on "cuda" runs on no other accelerator, whatever its classification says: '
         "the upstream linter does not look into bodies. The injected device parameter of an instantiated class is "
-        "the device-generic form (pytorch/pytorch#191342, #196443, #189016; field notes P2)."
+        "the device-generic form (pytorch/pytorch#191342, #196443, #189016)."
     )
     bad = """\
 import torch
@@ -152,7 +152,7 @@ class DeviceMethod(Rule):
     summary = "`.cuda()` and its like on a tensor or module"
     why = (
         "x.cuda() moves to one kind of accelerator; x.to(device) moves to the device under test "
-        "(pytorch/pytorch#191342, #197793; field notes P2)."
+        "(pytorch/pytorch#191342, #197793)."
     )
     bad = DeviceString.good.replace("x = torch.ones(3, device=device)", "x = torch.ones(3).cuda()")
     good = DeviceString.good.replace("x = torch.ones(3, device=device)", "x = torch.ones(3).to(device)")

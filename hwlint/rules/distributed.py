@@ -33,7 +33,7 @@ class HardcodedBackend(Rule):
     why = (
         "NCCL moves CUDA tensors only. Where the back end is not itself under test, "
         "torch.distributed.get_default_backend_for_device gives the one of the device under test "
-        "(pytorch/pytorch#190537, #149317, #191411; field notes P5)."
+        "(pytorch/pytorch#190537, #149317, #191411)."
     )
     bad = """\
 import torch.distributed as dist

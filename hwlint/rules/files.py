@@ -1,7 +1,7 @@
 """HW001-HW003: what is wrong with a file, a suppression or the allowlist rather than with a class.
 
-HW002 and HW003 need more than one module's facts (which findings were suppressed, which files are clean), so the check itself
-makes their findings, with :func:`unused_suppression` and :func:`stale_entry`.
+HW002 and HW003 need more than one module's facts (which findings were suppressed, which files are clean), so the check
+itself makes their findings, with :func:`unused_suppression` and :func:`stale_entry`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class UnreadableFile(Rule):
     name = "syntax-error"
     summary = "A file cannot be read or parsed; the others go on."
     why = (
-        "What cannot be parsed cannot be checked, and a file that is passed over in silence looks clean. The finding says "
-        "whether it is the encoding, the syntax, or syntax newer than the Python that runs hwlint."
+        "What cannot be parsed cannot be checked, and a file that is passed over in silence looks clean. The finding "
+        "says whether it is the encoding, the syntax, or syntax newer than the Python that runs hwlint."
     )
     bad = "def broken(:\n    pass\n"
     good = "def whole():\n    pass\n"
@@ -106,8 +106,8 @@ class StaleAllowlistEntry(Rule):
     severity = Severity.WARNING
     summary = "The allowlist names a file that is clean, gone, or named twice."
     why = (
-        "Upstream's linter passes a listed file over as a whole, so a migrated file that stays in the list can go wrong again "
-        "unseen, and the list's length stops saying how much is left."
+        "Upstream's linter passes a listed file over as a whole, so a migrated file that stays in the list can go "
+        "wrong again unseen, and the list's length stops saying how much is left."
     )
     bad = ""
     good = ""

@@ -66,7 +66,7 @@ class LazyCondition(Rule):
     summary = "`serialTest` with a flag that is no bool"
     why = (
         "serialTest raises at import where its condition is of any type but bool, and TEST_ACCELERATOR and its "
-        "like are LazyVal objects (torch/testing/_internal/common_utils.py; field notes 2.6)."
+        "like are LazyVal objects (torch/testing/_internal/common_utils.py)."
     )
     bad = """\
 import torch
@@ -125,8 +125,8 @@ class ImportTimeGate(Rule):
     summary = "A gate that keeps classes or the whole file away when it is imported"
     why = (
         "What a gate at import leaves out is not collected: no skip shows, sys.exit ends pytest's collection, and "
-        "upstream's linter does not look into the block (pytorch/pytorch#192972, #192424, #189698; field notes "
-        "P12). Collected always, each test says itself what it needs."
+        "upstream's linter does not look into the block (pytorch/pytorch#192972, #192424, #189698). "
+        "Collected always, each test says itself what it needs."
     )
     bad = """\
 import torch

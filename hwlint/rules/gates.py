@@ -71,7 +71,7 @@ class OneDeviceDecorator(Rule):
     why = (
         "@onlyCUDA keeps every other accelerator out of a test that may well hold there; @onlyAccelerator only "
         "leaves out the CPU (pytorch/pytorch#191342, #196443). Keep @onlyCUDA where the claim is about CUDA: NaN, "
-        "rounding, determinism, precision, kernel names (field notes 2.11)."
+        "rounding, determinism, precision, kernel names."
     )
     bad = """\
 import torch
@@ -173,7 +173,7 @@ class AvailabilityGate(GateRule):
     why = (
         "A gate on TEST_CUDA or torch.cuda.is_available() keeps a test from every other accelerator, and where "
         "the literals in the body are replaced but the gate is not, the test stays bound to CUDA behind its tag "
-        "(pytorch/pytorch#191077, #192712, #190933; field notes P2)."
+        "(pytorch/pytorch#191077, #192712, #190933)."
     )
     bad = """\
 import unittest
@@ -302,8 +302,8 @@ class GlobalSkip(GateRule):
     summary = "A skip in a device-generic class that asks the host instead of the device under test"
     why = (
         "A global flag is true of the host: skipIf(TEST_XPU) skips the CPU variant as well wherever there is an "
-        "XPU, and skipIf(not TEST_CUDA) keeps the XPU variant from ever running (pytorch/pytorch#191456, #198166; "
-        "field notes P10). The device-aware decorators ask the variant."
+        "XPU, and skipIf(not TEST_CUDA) keeps the XPU variant from ever running (pytorch/pytorch#191456, #198166). "
+        "The device-aware decorators ask the variant."
     )
     bad = """\
 import unittest

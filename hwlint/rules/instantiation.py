@@ -1,7 +1,8 @@
 """HW601-HW608: tests lost, doubled or never made by the way a class is instantiated or inherited.
 
-The mechanics are those of ``instantiate_device_type_tests`` in torch/testing/_internal/common_device_type.py (torch 2.14.1): it
-takes the class's name out of the module, copies the tests that stand in the class's own body, and deletes them from the class.
+The mechanics are those of ``instantiate_device_type_tests`` in torch/testing/_internal/common_device_type.py (torch
+2.14.1): it takes the class's name out of the module, copies the tests that stand in the class's own body, and deletes
+them from the class.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ class InheritedTestsLost(Rule):
     name = "inherited-tests-lost"
     summary = "A class inherits tests that its instantiation does not make, or that the base's instantiation took away."
     why = (
-        "Only tests in the class's own body are instantiated, and instantiating a base deletes its tests from it. A subclass is "
-        "then collected without them, and neither unittest nor pytest says a word (pytorch/pytorch#192961, #193304, #191080). A "
-        "base that is not instantiated keeps its tests, but a test that takes `device` then fails in the subclass because "
-        "nothing passes one."
+        "Only tests in the class's own body are instantiated, and instantiating a base deletes its tests from it. A "
+        "subclass is then collected without them, and neither unittest nor pytest says a word (pytorch/pytorch#192961, "
+        "#193304, #191080). A base that is not instantiated keeps its tests, but a test that takes `device` then fails "
+        "in the subclass because nothing passes one."
     )
     bad = (
         IMPORTS
@@ -122,7 +123,7 @@ instantiate_device_type_tests(WithFlag, globals())
             cls,
             tests,
             "lost",
-            f"'{cls.name}' {how}; {listed([t.function.name for t in tests])} of {owners(tests)} "
+            f"'{cls.name}' {how}; {named(tests)} of {owners(tests)} "
             f"{'is' if len(tests) == 1 else 'are'} lost: instantiating the base deleted {_them(tests)}",
             Severity.ERROR,
             "put the shared code in a base without tests, or write the tests out in this class",
@@ -133,7 +134,7 @@ instantiate_device_type_tests(WithFlag, globals())
             cls,
             tests,
             "device",
-            f"'{cls.name}' inherits {listed([t.function.name for t in tests])} of {owners(tests)}, which its instantiation "
+            f"'{cls.name}' inherits {named(tests)} of {owners(tests)}, which its instantiation "
             f"does not make: {'it' if len(tests) == 1 else 'they'} will run without `device` and fail",
             Severity.ERROR,
             "write the tests out in this class, or have the base instantiated and this one not derive from it",
@@ -144,7 +145,7 @@ instantiate_device_type_tests(WithFlag, globals())
             cls,
             tests,
             "repeated",
-            f"'{cls.name}' inherits {listed([t.function.name for t in tests])} of {owners(tests)}: the same test runs once "
+            f"'{cls.name}' inherits {named(tests)} of {owners(tests)}: the same test runs once "
             "for each device type, under a name without the device",
             Severity.INFO,
             "",
@@ -175,6 +176,10 @@ def needs_device(function: Function) -> bool:
     return bool(taken) and not function.decorators
 
 
+def named(tests: list[InheritedTest]) -> str:
+    return listed([t.function.name for t in tests])
+
+
 def owners(tests: list[InheritedTest]) -> str:
     return listed(list(dict.fromkeys(f"{t.owner.name} ({t.owner.path}:{t.owner.facts.line})" for t in tests)))
 
@@ -188,10 +193,10 @@ class GeneratedNames(Rule):
     name = "generated-name-collision"
     summary = "A generated class or test has the name of another one, or says its device twice."
     why = (
-        "The generated class is written into the module under `<Class><DEVICE>`: a class of that name that stands above is "
-        "replaced, one that stands below replaces it, and its tests are gone (pytorch/pytorch#192128). A generated test whose name "
-        "the class already has raises at import. `FooCUDA` instantiated for cuda is not wrong, but its tests are called "
-        "`FooCUDACUDA.test_x_cuda` (#197793, #195424)."
+        "The generated class is written into the module under `<Class><DEVICE>`: a class of that name that stands "
+        "above is replaced, one that stands below replaces it, and its tests are gone (pytorch/pytorch#192128). A "
+        "generated test whose name the class already has raises at import. `FooCUDA` instantiated for cuda is not "
+        "wrong, but its tests are called `FooCUDACUDA.test_x_cuda` (#197793, #195424)."
     )
     bad = (
         IMPORTS
@@ -276,9 +281,7 @@ instantiate_device_type_tests(Foo, globals())
     def _doubled(self, cls: LinkedClass) -> Iterator[Finding]:
         """Names that say the device twice, one finding a class."""
         class_twice = [d for d in cls.devices.devices if cls.name.upper().endswith(d.upper())]
-        tests = [
-            f for f in cls.own_tests if any(f.name.endswith(f"_{device}") for device in cls.devices.devices)
-        ]
+        tests = [f for f in cls.own_tests if any(f.name.endswith(f"_{device}") for device in cls.devices.devices)]
         if not class_twice and not tests:
             return
         device = class_twice[0] if class_twice else next(d for d in cls.devices.devices if tests[0].name.endswith(d))
@@ -320,8 +323,8 @@ class BothInstantiated(Rule):
     name = "both-instantiate-functions"
     summary = "A class is given to both instantiate functions."
     why = (
-        "`instantiate_device_type_tests` parametrizes by itself. `instantiate_parametrized_tests` before it wraps each test so that "
-        "`device` no longer reaches it; after it the class's name is gone."
+        "`instantiate_device_type_tests` parametrizes by itself. `instantiate_parametrized_tests` before it wraps each "
+        "test so that `device` no longer reaches it; after it the class's name is gone."
     )
     bad = (
         IMPORTS.replace("TestCase\n", "TestCase, instantiate_parametrized_tests, parametrize\n")
@@ -355,7 +358,8 @@ instantiate_device_type_tests(SortTest, globals())
                     path=cls.path,
                     span=other.span,
                     severity=self.severity if breaks else Severity.WARNING,
-                    message=f"'{cls.name}' is given to instantiate_device_type_tests as well, which parametrizes by itself",
+                    message=f"'{cls.name}' is given to instantiate_device_type_tests as well, "
+                    "which parametrizes by itself",
                     symbol=cls.facts.qualname,
                     related=tuple(
                         Related(cls.path, i.span, "instantiated for device types here")
@@ -370,8 +374,8 @@ class ParametrizedDevice(Rule):
     name = "parametrized-device"
     summary = "A test of an instantiated class is parametrized over `device` as well."
     why = (
-        "The instantiation passes `device` itself and overwrites the parameter: the variants run on one and the same device under "
-        "names that say otherwise (pytorch/pytorch#190859, #192640, #100905)."
+        "The instantiation passes `device` itself and overwrites the parameter: the variants run on one and the same "
+        "device under names that say otherwise (pytorch/pytorch#190859, #192640, #100905)."
     )
     bad = (
         IMPORTS.replace("TestCase\n", "TestCase, parametrize\n")
@@ -405,7 +409,8 @@ instantiate_device_type_tests(SortTest, globals())
                             path=cls.path,
                             span=decorator.span,
                             severity=self.severity,
-                            message=f"'{cls.name}.{function.name}' is parametrized over `device`, which its instantiation passes",
+                            message=f"'{cls.name}.{function.name}' is parametrized over `device`, "
+                            "which its instantiation passes",
                             symbol=f"{cls.facts.qualname}.{function.name}",
                             fix=Fix("remove `device` from the parametrization"),
                         )
@@ -416,8 +421,8 @@ class NameGone(Rule):
     name = "name-used-after-instantiation"
     summary = "The name of an instantiated class is read after the instantiation took it out of the module."
     why = (
-        "`instantiate_device_type_tests` deletes the class's name from the module. `super(T, self)`, `T.helper()` or a subclass "
-        "below the call raise NameError, those in a method only when it runs."
+        "`instantiate_device_type_tests` deletes the class's name from the module. `super(T, self)`, `T.helper()` or a "
+        "subclass below the call raise NameError, those in a method only when it runs."
     )
     bad = (
         IMPORTS
@@ -441,7 +446,7 @@ instantiate_device_type_tests(SortTest, globals())
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
         module = context.module
-        calls = {}
+        calls: dict[str, Instantiation] = {}
         for one in module.instantiations:
             if one.kind == "device_type" and one.target and one.scope_is_globals:
                 calls.setdefault(one.target, one)
@@ -491,9 +496,13 @@ class SortTest(TestCase):
     def test_stable(self, device):
         pass
 """
-    good = IMPORTS + bad.partition("\n")[2].replace(
-        "    def test", "    hw_classification = HardwareClassification.ACCELERATOR\n\n    def test"
-    ) + "\n\ninstantiate_device_type_tests(SortTest, globals())\n"
+    good = (
+        IMPORTS
+        + bad.partition("\n")[2].replace(
+            "    def test", "    hw_classification = HardwareClassification.ACCELERATOR\n\n    def test"
+        )
+        + "\n\ninstantiate_device_type_tests(SortTest, globals())\n"
+    )
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
         for cls in collected_classes(context):
@@ -524,8 +533,8 @@ class OnlyForNotLiteral(Rule):
     severity = Severity.WARNING
     summary = "`only_for` or `except_for` is no literal."
     why = (
-        "A static reader has to see for which devices a class is made; upstream's linter takes a literal string, list or tuple of "
-        "them and counts all else as unknown (pytorch/pytorch#190173, #192182)."
+        "A static reader has to see for which devices a class is made; upstream's linter takes a literal string, list "
+        "or tuple of them and counts all else as unknown (pytorch/pytorch#190173, #192182)."
     )
     bad = (
         IMPORTS
@@ -573,8 +582,9 @@ class UnseenBase(Rule):
     severity = Severity.WARNING
     summary = "A test class does not derive from torch.testing._internal.common_utils.TestCase."
     why = (
-        "`run_tests()` refuses a class that does not (lint_test_case_extension in common_utils.py), and `unittest.main()` knows no "
-        "`--hw-classification`: either way the classification selects nothing (pytorch/pytorch#193093, #193081)."
+        "`run_tests()` refuses a class that does not (lint_test_case_extension in common_utils.py), and "
+        "`unittest.main()` knows no `--hw-classification`: either way the classification selects nothing "
+        "(pytorch/pytorch#193093, #193081)."
     )
     bad = """\
 import unittest

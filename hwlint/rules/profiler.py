@@ -58,8 +58,8 @@ class ProfilerField(Rule):
     summary = "A profiler argument, sort key or field that names one device"
     why = (
         "use_cuda= and sort keys such as cuda_time_total ask for one device; use_device= and device_time_total "
-        "are the generic forms. Field names in a recorded event stay as they are (field notes P15, "
-        "pytorch/pytorch#197874)."
+        "are the generic forms. Field names in a recorded event stay as they are "
+        "(pytorch/pytorch#197874)."
     )
     bad = ProfilerActivityOfOneDevice.bad.replace(
         "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",

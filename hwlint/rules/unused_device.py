@@ -20,7 +20,7 @@ class UnusedDevice(Rule):
     why = (
         "A device parameter that nothing reads makes one copy of the same test per device "
         "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
-        "device but one (field notes P2)."
+        "device but one."
     )
     bad = """\
 import torch

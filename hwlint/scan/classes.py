@@ -21,8 +21,8 @@ def read_class(
 ) -> tuple[Class, list[ast.ClassDef]]:
     """The facts of a class, and the classes nested in its body (which the caller reads).
 
-    ``blocks`` are the compound statements around it, ``outer`` the qualified name of what it is nested in, ``before`` the
-    classes of the module read so far, whose devices set in ``setUp`` this one inherits.
+    ``blocks`` are the compound statements around it, ``outer`` the qualified name of what it is nested in,
+    ``before`` the classes of the module read so far, whose devices set in ``setUp`` this one inherits.
     """
     attributes: list[tuple[str, Literals]] = []
     uses: list[DeviceUse] = []

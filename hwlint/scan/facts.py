@@ -1,7 +1,7 @@
 """What one module says, as frozen facts: the only thing that leaves the scan.
 
-Everything here is a plain value (tuples, strings, numbers), so that it pickles small and fast, compares by value and can be
-built by hand in a test. Positions are those of ``ast``: lines from 1, columns in UTF-8 bytes from 0.
+Everything here is a plain value (tuples, strings, numbers), so that it pickles small and fast, compares by value and
+can be built by hand in a test. Positions are those of ``ast``: lines from 1, columns in UTF-8 bytes from 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ Literals = str | int | float | bool | None | tuple["Literals", ...]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a decorator or an instantiation: ``name`` is '' for a positional one, '*' or '**' for an unpacked one."""
+    """One argument of a decorator or an instantiation: ``name`` is '' for a positional one, '*' or '**' for an
+    unpacked one.
+    """
 
     name: str
     value: Literals
@@ -54,7 +56,9 @@ class Decorator:
     arguments: tuple[Argument, ...] = ()
 
 
-Role = Literal["placement", "comparison", "text", "fake", "key", "parametrization", "profiler", "api", "backend", "unknown"]
+Role = Literal[
+    "placement", "comparison", "text", "fake", "key", "parametrization", "profiler", "api", "backend", "unknown"
+]
 Construct = Literal[
     "string",  # "cuda", "cuda:0"
     "fstring",  # f"cuda:{i}", "cuda:" + str(i), "cuda:%d" % i
@@ -78,7 +82,9 @@ class DeviceUse:
     role: Role
     construct: Construct
     device: str
-    """Device type ('cuda', 'cpu'), with an index where it is literal ('cuda:1'); 'accelerator' for GPU_TYPE and kin; '?' unknown."""
+    """Device type ('cuda', 'cpu'), with an index where it is literal ('cuda:1'); 'accelerator' for GPU_TYPE and kin;
+    '?' unknown.
+    """
     name: str
     """The literal, the API's qualified name, the constant's name, the method's name."""
     context: str = ""
@@ -96,7 +102,9 @@ RequirementKind = Literal["device", "accelerator", "count", "capability", "libra
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing that a gate asks for: a device type ('cuda'), any accelerator, a count ('2'), a capability, a library."""
+    """One thing that a gate asks for: a device type ('cuda'), any accelerator, a count ('2'), a capability, a
+    library.
+    """
 
     kind: RequirementKind
     value: str
@@ -104,8 +112,19 @@ class Requirement:
     """The test runs only where it is missing ('skip if CUDA is there')."""
 
 
+Combine = Literal["", "all", "any", "mixed"]
+"""How several requirements combine; '' for one alone."""
+
 GateForm = Literal[
-    "decorator", "class_decorator", "skip_call", "raise_skip", "early_return", "if_block", "if_class", "module_exit", "setup"
+    "decorator",
+    "class_decorator",
+    "skip_call",
+    "raise_skip",
+    "early_return",
+    "if_block",
+    "if_class",
+    "module_exit",
+    "setup",
 ]
 
 
@@ -118,7 +137,7 @@ class Gate:
     name: str
     """The decorator or the condition, as written."""
     requirements: tuple[Requirement, ...]
-    combine: Literal["", "all", "any", "mixed"] = ""
+    combine: Combine = ""
     """How several requirements combine; '' for one alone."""
     reason: str = ""
     blocking: bool = True
@@ -149,7 +168,9 @@ class Function:
     is_async: bool = False
     decorators: tuple[Decorator, ...] = ()
     references: tuple[str, ...] = ()
-    """Names it reads, sorted: 'helper', 'CONSTANT', 'self.attr', 'cls.attr', 'super.setUp'; dotted heads only for module names."""
+    """Names it reads, sorted: 'helper', 'CONSTANT', 'self.attr', 'cls.attr', 'super.setUp'; dotted heads only for
+    module names.
+    """
     uses: tuple[DeviceUse, ...] = ()
     gates: tuple[Gate, ...] = ()
     reads_device: bool = True
@@ -157,7 +178,9 @@ class Function:
     mixed: tuple[Span, ...] = ()
     """Expressions that combine tensors placed on ``device`` with tensors placed elsewhere."""
     flags: tuple[str, ...] = ()
-    """Of 'string_program', 'golden', 'traced', 'fake_mode', 'subprocess', 'dynamic', 'only_super': what makes a rewrite unsafe."""
+    """Of 'string_program', 'golden', 'traced', 'fake_mode', 'subprocess', 'dynamic', 'only_super': what makes a
+    rewrite unsafe.
+    """
     closing_line: int = 0
 
 
@@ -257,7 +280,7 @@ class Constant:
     """The device it holds ('cuda', 'accelerator', '?'), '' for none."""
     requirements: tuple[Requirement, ...] = ()
     """What it asks for, where it is a gate (``RUN = torch.cuda.is_available()``)."""
-    combine: Literal["", "all", "any", "mixed"] = ""
+    combine: Combine = ""
     uses: tuple[DeviceUse, ...] = ()
 
 

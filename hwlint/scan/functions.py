@@ -13,7 +13,17 @@ from hwlint.scan.literals import read_arguments
 from hwlint.scan.names import dotted, span_of
 
 SETUP = frozenset(
-    ("setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "__init__", "run", "setup_method")
+    (
+        "setUp",
+        "tearDown",
+        "setUpClass",
+        "tearDownClass",
+        "asyncSetUp",
+        "asyncTearDown",
+        "__init__",
+        "run",
+        "setup_method",
+    )
 )
 """Methods that a test reaches without calling them (unittest.TestCase, IsolatedAsyncioTestCase)."""
 

@@ -25,9 +25,9 @@ def literal(node: ast.expr, constants: Mapping[str, Constant] = {}) -> Literals:
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return tuple(literal(element, constants) for element in node.elts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = literal(node.operand)
-        if isinstance(value, (int, float)):
-            return -value
+        operand = literal(node.operand)
+        if isinstance(operand, (int, float)):
+            return -operand
         raise NotLiteral
     if isinstance(node, ast.Name):
         constant = constants.get(node.id)
@@ -58,7 +58,9 @@ def read_arguments(call: ast.Call, constants: Mapping[str, Constant]) -> tuple[A
     found = []
     for node in call.args:
         starred = isinstance(node, ast.Starred)
-        found.append(_argument("*" if starred else "", node.value if isinstance(node, ast.Starred) else node, constants))
+        found.append(
+            _argument("*" if starred else "", node.value if isinstance(node, ast.Starred) else node, constants)
+        )
     for keyword in call.keywords:
         found.append(_argument(keyword.arg or "**", keyword.value, constants))
     return tuple(found)

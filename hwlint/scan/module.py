@@ -15,6 +15,7 @@ from hwlint.scan.device_words import hit_lines
 from hwlint.scan.facts import (
     Block,
     Class,
+    Combine,
     Constant,
     DeviceUse,
     Function,
@@ -149,7 +150,10 @@ class ModuleReader:
 
     def _read_constant(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         times = self.assigned[name] = self.assigned.get(name, 0) + 1
-        device, requirements, combine, uses = "", (), "", ()
+        device = ""
+        requirements: tuple[Requirement, ...] = ()
+        combine: Combine = ""
+        uses: tuple[DeviceUse, ...] = ()
         known = True
         literal_value: Literals = None
         try:
@@ -176,7 +180,7 @@ class ModuleReader:
                 name, span_of(node), literal_value if known else None, known, device, requirements, combine, uses
             )
 
-    def _requirements(self, value: ast.expr) -> tuple[tuple[Requirement, ...], str]:
+    def _requirements(self, value: ast.expr) -> tuple[tuple[Requirement, ...], Combine]:
         requirements, combine = gates.read_condition(value, self.context)
         if any(r.kind not in ("unknown", "flag") for r in requirements):
             return requirements, combine
@@ -253,8 +257,8 @@ class ModuleReader:
                         top_level_statement=False,
                     )
                 )
-        for child in inner:
-            self._read_class(child, (*blocks, Block("class", node.name, node.lineno)), facts.qualname)
+        for nested in inner:
+            self._read_class(nested, (*blocks, Block("class", node.name, node.lineno)), facts.qualname)
         for child in node.body:
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self._read_nested_classes(child, blocks, f"{facts.qualname}.{child.name}")
@@ -277,7 +281,9 @@ class ModuleReader:
         if kind is not None:
             first = call.args[0] if call.args else None
             written = first.id if isinstance(first, ast.Name) else ""
-            scope = call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "scope"), None)
+            scope = (
+                call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "scope"), None)
+            )
             for target in self.loop_targets.get(written, [written]):
                 self.instantiations.append(
                     Instantiation(
@@ -336,7 +342,9 @@ class ModuleReader:
         targets = {i.target for i in self.instantiations if i.kind == "device_type" and i.target}
         if not targets:
             return []
-        after = {t: min(i.line for i in self.instantiations if i.target == t and i.kind == "device_type") for t in targets}
+        after = {
+            t: min(i.line for i in self.instantiations if i.target == t and i.kind == "device_type") for t in targets
+        }
         found: list[NameUse] = []
         self._mentions = ScanContext(self.names, self.catalog, hit_lines=_lines_with(targets, self.source.text))
         self._collect_name_uses(self.tree.body, after, found, "")
@@ -384,7 +392,9 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.Import, ast.ImportFrom, ast.Return, ast.Aug
 
 
 def _lines_with(words: Iterable[str], text: str) -> tuple[int, ...]:
-    """Line numbers, sorted, of the lines that have one of the words, also as a part of another word. Lines end as ``ast`` counts them."""
+    """Line numbers, sorted, of the lines that have one of the words, also as a part of another word. Lines end as
+    ``ast`` counts them.
+    """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     places: list[int] = []
@@ -482,4 +492,3 @@ def _read_names_in(node: ast.AST, after: dict[str, int], found: list[NameUse], o
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load) and child.id in after:
             if deferred or child.lineno > after[child.id]:
                 found.append(NameUse(child.id, span_of(child), deferred, owner))
-

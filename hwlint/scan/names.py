@@ -22,11 +22,11 @@ def dotted(node: ast.AST) -> str:
     """'a.b.c' for a chain of attributes on a name, '' for anything else."""
     parts: list[str] = []
     while node.__class__ is ast.Attribute:
-        parts.append(node.attr)  # type: ignore[attr-defined]
-        node = node.value  # type: ignore[attr-defined]
+        parts.append(node.attr)
+        node = node.value
     if node.__class__ is not ast.Name:
         return ""
-    parts.append(node.id)  # type: ignore[attr-defined]
+    parts.append(node.id)
     return ".".join(reversed(parts))
 
 
@@ -50,7 +50,9 @@ class Names:
         return self.imports.get(head, head) + dot + rest
 
 
-def read_import(node: ast.Import | ast.ImportFrom, module: str, is_package: bool = False) -> tuple[dict[str, str], list[str]]:
+def read_import(
+    node: ast.Import | ast.ImportFrom, module: str, is_package: bool = False
+) -> tuple[dict[str, str], list[str]]:
     """Local name -> qualified name, and the modules of ``from x import *``, of one import statement.
 
     Relative imports are made absolute against ``module``; where they climb out of it, the dots are kept.

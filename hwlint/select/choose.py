@@ -25,6 +25,8 @@ from hwlint.suite.reach import reach
 
 STOPS = ("module_exit", "raise_skip", "skip_call")
 """Forms of a gate on a whole file that keep its tests from being made, however they are run."""
+NO_CLASSES = ("Enum", "namedtuple", "NamedTuple", "TypedDict", "NewType", "TypeVar")
+"""What is called to make a class that holds no tests."""
 BUILTIN = frozenset(vars(builtins))
 
 
@@ -55,6 +57,10 @@ def select(suite: Suite, paths: Iterable[str], query: Query, settings: Settings)
                     unknown.append(Passed(one.path, one.class_name, one.test, one.line, one.label, one.reason[1:]))
                 else:
                     excluded.append(one)
+        for made in suite.modules[path].dynamic_classes:
+            if made.owner not in NO_CLASSES:
+                why = f"the class is made by {made.owner}()"
+                unknown.append(Passed(path, made.name, UNKNOWN, made.span.line, "", why))
         for function in suite.modules[path].functions:
             if function.name.startswith("test"):
                 excluded.append(Passed(path, "", function.name, function.line, "", "function"))
@@ -62,8 +68,19 @@ def select(suite: Suite, paths: Iterable[str], query: Query, settings: Settings)
 
 
 def _first_instantiated(suite: Suite, path: str, device: Device) -> list[LinkedClass]:
-    """The classes of a file that are made for the device before any test of it that takes a device, and the one with
-    the first such test. Each file is taken to be run in a process of its own, as PyTorch's test/run_test.py does.
+    """The classes of a file that are made for a PrivateUse1 back end before any test that takes a device, and the one
+    with the first such test; none where a module that the file imports has one.
+
+    Each file is taken to be run in a process of its own, as PyTorch's test/run_test.py does.
+    """
+    if not device.private or any(_made_with_device(suite, other, device)[1] for other in _imported(suite, path)):
+        return []
+    return _made_with_device(suite, path, device)[0]
+
+
+def _made_with_device(suite: Suite, path: str, device: Device) -> tuple[list[LinkedClass], bool]:
+    """Classes of a file that are made for the device, up to the first with a test that takes one, and whether there
+    is one.
     """
     calls = [(call, cls) for cls in suite.classes_in(path) for call in cls.device_type_instantiations]
     found: list[LinkedClass] = []
@@ -71,8 +88,22 @@ def _first_instantiated(suite: Suite, path: str, device: Device) -> list[LinkedC
         if instantiated_for(device, call).value is not False:
             found.append(cls)
             if any(name in test.parameters for test in cls.own_tests for name in ("device", "devices")):
-                break
-    return found
+                return found, True
+    return found, False
+
+
+def _imported(suite: Suite, path: str) -> list[str]:
+    """Files of the suite that a file imports, directly or not."""
+    found = [path]
+    for importer in found:  # grows while it is read
+        module = suite.modules[importer]
+        names = [*(name for _, name in module.imports), *module.star_imports]
+        for name in names:
+            for candidate in (*candidate_paths(name, importer), *candidate_paths(name.rpartition(".")[0], importer)):
+                if candidate in suite.modules and candidate not in found:
+                    found.append(candidate)
+                    break
+    return found[1:]
 
 
 def _tests_of(cls: LinkedClass, device: Device, query: Query, suffix: str) -> Iterator[Selected | Passed]:

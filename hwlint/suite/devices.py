@@ -1,7 +1,8 @@
 """Which device types ``instantiate_device_type_tests`` makes classes for.
 
-Facts from torch/testing/_internal/common_device_type.py (torch 2.14.1): CPU always; CUDA, PrivateUse1 and HPU where the host has
-them; MPS and XPU only with ``allow_mps``/``allow_xpu``; lazy only with ``include_lazy``, which no ``only_for`` takes away.
+Facts from torch/testing/_internal/common_device_type.py (torch 2.14.1): CPU always; CUDA, PrivateUse1 and HPU where the
+host has them; MPS and XPU only with ``allow_mps``/``allow_xpu``; lazy only with ``include_lazy``, which no ``only_for``
+takes away.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ POSITIONAL = ("", "scope", "except_for", "only_for", "include_lazy", "allow_mps"
 
 @dataclass(frozen=True, slots=True)
 class DeviceSet:
-    """Device types in the loader's order, on a host that has them all; ``exact`` is False where an argument is unknown."""
+    """Device types in the loader's order, on a host that has them all; ``exact`` is False where an argument is
+    unknown.
+    """
 
     devices: tuple[str, ...] = ()
     exact: bool = True

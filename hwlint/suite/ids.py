@@ -1,8 +1,9 @@
 """Test IDs by device, as PyTorch's loader would make them.
 
-Names follow torch/testing/_internal/common_device_type.py and common_utils.py (torch 2.14.1): a generated class is called
-``<Class><DEVICE>``, a generated test ``<test>[_<parameters>]_<device>[_<dtype>]``; stacked parametrizations name top to bottom.
-Where a list of parameters cannot be read off the source (``@ops``, ``@modules``, computed values) the ID is a pattern with '*'.
+Names follow torch/testing/_internal/common_device_type.py and common_utils.py (torch 2.14.1): a generated class is
+called ``<Class><DEVICE>``, a generated test ``<test>[_<parameters>]_<device>[_<dtype>]``; stacked parametrizations name
+top to bottom. Where a list of parameters cannot be read off the source (``@ops``, ``@modules``, computed values) the ID
+is a pattern with '*'.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def module_ids(suite: Suite, path: str) -> tuple[TestId, ...]:
 
 
 def class_ids(cls: LinkedClass) -> Iterator[TestId]:
-    """The tests that unittest collects for a class: generated ones if it is instantiated, else its own and inherited ones."""
+    """The tests that unittest collects for a class: generated ones if it is instantiated, else its own and inherited
+    ones.
+    """
     if cls.is_instantiated:
         for class_name, device in generated_classes(cls):
             for function in cls.own_tests:

@@ -1,6 +1,7 @@
 """Which file of the tree an import names.
 
-PyTorch's test files import one another as scripts do: a name is looked for beside the importing file, then in the folders above.
+PyTorch's test files import one another as scripts do: a name is looked for beside the importing file, then in the
+folders above.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def candidate_paths(module: str, importer: str) -> Iterator[str]:
 
 
 def needed_imports(facts: ModuleFacts) -> tuple[str, ...]:
-    """Modules that may define a base of the module's classes or a class it instantiates: what linking has to look at."""
+    """Modules that may define a base of the module's classes or a class it instantiates: what linking has to look
+    at.
+    """
     local = {c.name for c in facts.classes}
     imports = dict(facts.imports)
     wanted: dict[str, None] = {}

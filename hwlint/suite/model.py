@@ -123,7 +123,9 @@ class LinkedClass:
 
     @cached_property
     def loader_sees(self) -> bool | None:
-        """Whether it derives from common_utils.TestCase, all that the loader behind ``--hw-classification`` looks at."""
+        """Whether it derives from common_utils.TestCase, all that the loader behind ``--hw-classification`` looks
+        at.
+        """
         if any(f.is_test_case for f in self.framework_bases):
             return True
         return None if self.opaque_bases else False

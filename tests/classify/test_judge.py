@@ -219,7 +219,10 @@ def test_twins_of_a_device_template() -> None:
 
 
 def test_a_class_about_a_device_module() -> None:
-    names = "memory_stats memory_snapshot mem_get_info memory_reserved ipc_collect utilization current_stream Stream Event stream get_rng_state"
+    names = (
+        "memory_stats memory_snapshot mem_get_info memory_reserved ipc_collect utilization current_stream Stream Event "
+        "stream get_rng_state"
+    )
     tests = "\n".join(f"    def test_{n}(self): torch.cuda.{n}()" for n in names.split())
     verdict = judge(f"class A(TestCase):\n{tests}\n")
     assert (verdict.label, verdict.confidence) == ("CUDA", "likely")
@@ -289,7 +292,9 @@ def test_current_classification_is_told_with_the_verdict() -> None:
 
 
 def test_no_verdict_on_mixins_without_tests_and_classes_of_functions() -> None:
-    suite = suite_of("class Helper: ...\ndef make():\n    class A(TestCase):\n        def test_a(self): ...\n    return A\n")
+    suite = suite_of(
+        "class Helper: ...\ndef make():\n    class A(TestCase):\n        def test_a(self): ...\n    return A\n"
+    )
     assert not classify(suite, [PATH], Settings())
 
 

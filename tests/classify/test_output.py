@@ -10,7 +10,9 @@ from hwlint.classify.verdict import Evidence, TestVerdict, Verdict
 from hwlint.output.verdicts import as_csv, as_json, as_markdown, as_text
 from hwlint.scan.facts import Span
 
-EVIDENCE = Evidence("gate", "ACCELERATOR", "`@requires_gpu()` asks | for an accelerator", "test/test_a.py", Span(4, 0, 4, 9))
+EVIDENCE = Evidence(
+    "gate", "ACCELERATOR", "`@requires_gpu()` asks | for an accelerator", "test/test_a.py", Span(4, 0, 4, 9)
+)
 TESTS = (
     TestVerdict("test_a", 5, "ACCELERATOR", "certain", (EVIDENCE,)),
     TestVerdict("test_b", 8, "GENERIC", "certain", (), "test/base.py::Base"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project
+from tests.cli.project import TAGGED, UNTAGGED, Project
 
 LOCATED = "test_a.py:4: HW101"
 SOURCE = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_lintrunner_is_status_0_with_findings_and_still_2_for_what_cannot_be_don
     project.untagged("test_a.py")
     project.write("paths", f"{project.root}/test_a.py\n")
     assert project.hwlint("check", "--format", "lintrunner", "@paths") == 0
-    assert json.loads(project.out)["path"] == str(project.root / "test_a.py")
+    assert {json.loads(line)["path"] for line in project.out.splitlines()} == {str(project.root / "test_a.py")}
     assert project.hwlint("check", "--format", "lintrunner", "nowhere.py") == 2
 
 
@@ -217,3 +217,35 @@ def test_one_clean_file_is_quick(project: Project) -> None:
         return min(times)
 
     assert best("-m", "hwlint", "check", str(file)) - best("-c", "pass") < 0.5
+
+
+def test_fix_makes_the_safe_changes_and_reports_what_is_left(project: Project) -> None:
+    project.untagged("test_a.py")
+    bound = "\n    def test_bound(self):\n        torch.ones(1).cuda()\n"
+    project.write("test_b.py", "import torch\n" + UNTAGGED.format(name="BoundTest") + bound)
+    assert project.hwlint("check", "--fix", "--format", "concise") == 1
+    assert project.read("test_a.py") == TAGGED.format(name="ParserTest")
+    assert "hw_classification" not in project.read("test_b.py")
+    assert project.err == "fixed 1 file: test_a.py\n"
+    assert "test_a.py" not in project.out and "test_b.py:5:1: HW101" in project.out
+
+
+def test_fix_without_anything_to_fix_changes_nothing(project: Project) -> None:
+    project.tagged("test_a.py")
+    before = project.read("test_a.py")
+    assert project.hwlint("check", "--fix") == 0
+    assert (project.read("test_a.py"), project.out, project.err) == (before, "", "")
+
+
+def test_fix_and_staged_exclude_each_other(project: Project) -> None:
+    assert project.hwlint("check", "--fix", "--staged") == 2
+
+
+def test_lintrunner_gets_the_whole_text_before_and_after(project: Project) -> None:
+    project.untagged("test_a.py")
+    assert project.hwlint("check", "--format", "lintrunner") == 0
+    lints = [json.loads(line) for line in project.out.splitlines()]
+    (replaced,) = [one for one in lints if one["replacement"] is not None]
+    assert replaced["original"] == UNTAGGED.format(name="ParserTest")
+    assert replaced["replacement"] == TAGGED.format(name="ParserTest")
+    assert project.read("test_a.py") == UNTAGGED.format(name="ParserTest")

@@ -222,6 +222,27 @@ def test_names_are_doubled_only_when_told_apart() -> None:
     assert reasons(outcome) == {"PoolTestCUDA": "name-doubled"}
 
 
+def test_the_device_is_taken_out_of_names_when_configured() -> None:
+    source = POOL.replace("PoolTest", "PoolTestCUDA").replace("test_pool", "test_pool_cuda")
+    options = {"unsafe": True, "labels": [("PoolTestCUDA", "CUDA")], "names": "drop-device"}
+    outcome = migrate(source, "class_for_device", **options)  # type: ignore[arg-type]
+    text = outcome.after.decode()
+    assert "class PoolTest(TestCase):" in text
+    assert "def test_pool(self, device):" in text
+    assert 'instantiate_device_type_tests(PoolTest, globals(), only_for="cuda")' in text
+    fates = {(e.fate, f"{e.after.class_name}.{e.after.name}") for e in outcome.manifest.entries if e.after}
+    assert fates == {("kept", "PoolTestCUDA.test_pool_cuda"), ("renamed", "PoolTestCUDA.test_two_cuda")}
+    taken = migrate(source + "class PoolTest: pass\n", "class_for_device", **options)  # type: ignore[arg-type]
+    assert reasons(taken) == {"PoolTestCUDA": "name-collision"}
+
+
+@pytest.mark.parametrize("line", ["from test_sample import PoolTest as P", "from test_sample import *"])
+def test_a_class_that_another_file_imports_stays(line: str) -> None:
+    other = {"test/test_other.py": f"{line}\n"}
+    outcome = migrate(POOL, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")], files=other)
+    assert reasons(outcome) == {"PoolTest": "imported-elsewhere"}
+
+
 def test_inherited_tests_stand_against_it() -> None:
     source = POOL.replace(
         "class PoolTest(TestCase)", "class Base(TestCase):\n    def test_b(self): pass\n\n\nclass PoolTest(Base)"

@@ -108,6 +108,10 @@ BODIES = {
         "    # about the class\n\n    def test_a(self): pass\n",
         "    # about the class\n\n    TAG\n\n    def test_a(self): pass\n",
     ),
+    "heading of a section": (
+        "    # -----\n    # first\n    # -----\n\n    def test_a(self): pass\n",
+        "    TAG\n\n    # -----\n    # first\n    # -----\n\n    def test_a(self): pass\n",
+    ),
     "comment at the margin": (
         "# old: x = 1\n    def test_a(self): pass\n",
         "    TAG\n\n# old: x = 1\n    def test_a(self): pass\n",

@@ -63,11 +63,19 @@ def lint(tree: Repository, *arguments: str, folder: str = ".") -> tuple[int, lis
 def test_findings_reach_lintrunner(tree: Repository) -> None:
     status, lints, printed = lint(tree, "test/test_bad.py", "test/test_good.py")
     assert status == 1, printed
-    (found,) = lints
+    found, fix = sorted(lints, key=lambda one: one["line"] is None)
+    assert fix["replacement"] == TAGGED.format(name="BadTest")
     assert Path(found["path"]) == tree.root / "test/test_bad.py"
     assert (found["line"], found["char"], found["code"], found["severity"]) == (4, 1, "HWLINT", "error")
     assert found["name"] == "[HW101] missing-classification"
     assert "--hw-classification" in found["description"]
+
+
+def test_lintrunner_applies_the_safe_changes(tree: Repository) -> None:
+    lint(tree, "--apply-patches", "test/test_bad.py")
+    assert (tree.root / "test/test_bad.py").read_text() == TAGGED.format(name="BadTest")
+    status, lints, printed = lint(tree, "test/test_bad.py")
+    assert (status, lints) == (0, []), printed
 
 
 def test_clean_files_pass(tree: Repository) -> None:
@@ -78,7 +86,7 @@ def test_clean_files_pass(tree: Repository) -> None:
 def test_it_works_from_another_folder(tree: Repository) -> None:
     status, lints, printed = lint(tree, "test_deep.py", folder="test/nested")
     assert status == 1, printed
-    assert [Path(one["path"]).name for one in lints] == ["test_deep.py"]
+    assert {Path(one["path"]).name for one in lints} == {"test_deep.py"}
 
 
 def test_a_configuration_that_is_wrong_is_seen(tree: Repository) -> None:

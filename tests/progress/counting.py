@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,7 +33,10 @@ def count(root: Path) -> Count:
         if not is_test_file(path):
             continue
         found.files += 1
-        for cls in classes(ast.parse(path.read_bytes())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # An escape sequence that is none, say.
+            tree = ast.parse(path.read_bytes())
+        for cls in classes(tree):
             tests = {m.name for m in methods(cls.body)}
             if not tests:
                 continue

@@ -170,6 +170,27 @@ def test_filtering(opened: Opened, page_file: tuple[Path, dict[str, Any]]) -> No
     assert opened.shown() == [f["path"] for f in files if f["step"]["kind"] == "migrate"]
 
 
+def test_a_long_table_is_shown_in_part(browser: Any, project: Project) -> None:
+    for at in range(130):
+        project.write(f"test_{at:03}.py", source(at % 7 + 1))
+    assert project.hwlint("progress", "--no-cache", "--format", "html", "-o", "page.html") == 0
+    window = Opened(browser, project.root / "page.html")
+    assert len(window.shown()) == 100
+    assert window.page.text_content("#count") == "130 files, the first 100 shown"
+    # What is shown is the top of all of them in the order asked for, not those that were shown before.
+    window.page.click("#table thead button:has-text('tests')")
+    assert window.shown()[:3] == ["test_006.py", "test_013.py", "test_020.py"] and len(window.shown()) == 100
+    window.page.click("text=Show all 130")
+    assert len(window.shown()) == 130 and window.page.text_content("#count") == "130 files"
+    assert not window.page.locator("#more").is_visible()
+    window.context.close()
+
+
+def source(tests: int) -> str:
+    body = "".join(f"    def test_{at}(self): pass\n" for at in range(tests))
+    return f"from x import TestCase\nclass A(TestCase):\n{body}"
+
+
 def test_sorting_by_the_list_of_a_phone(browser: Any, page_file: tuple[Path, dict[str, Any]]) -> None:
     window = Opened(browser, page_file[0], 400)
     tests = {f["path"]: sum(c["tests"] for c in f["classes"]) for f in files_of(page_file)}

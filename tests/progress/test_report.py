@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,12 @@ def test_csv_of_a_history_has_its_points(sample: Project) -> None:
     header, *rows = sample.out.splitlines()
     assert header.startswith("date,revision,files,classes,tests,GENERIC,")
     assert len(rows) == 1 and rows[0].startswith("2026-08-22T10:00:00Z,")
+
+
+def test_html_says_what_to_install(sample: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert sample.hwlint("progress", "--no-cache", "--format", "html") == 2
+    assert "pip install 'hwlint[report]'" in sample.err
 
 
 def test_colour_only_where_asked(sample: Project) -> None:

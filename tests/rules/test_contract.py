@@ -30,7 +30,11 @@ def test_missing_and_invalid() -> None:
 
 
 def test_a_spelling_that_upstream_does_not_take() -> None:
-    text = "class A(TestCase):\n    hw_classification = common_utils.HardwareClassification.GENERIC\n    def test_a(self): ...\n"
+    text = """
+        class A(TestCase):
+            hw_classification = common_utils.HardwareClassification.GENERIC
+            def test_a(self): ...
+        """
     assert both(text) == (["HW102"], ["HW109"])
 
 

@@ -199,6 +199,15 @@ def test_private_use_classes_are_named_after_the_slot_up_to_the_first_test_with_
     assert ids(ask(text, "cuda")) == ["ACUDA.test_a_cuda", "BCUDA.test_b_cuda", "CCUDA.test_c_cuda"]
 
 
+def test_an_imported_test_file_makes_its_classes_first() -> None:
+    files = {
+        "test/test_a.py": accelerator().replace("A", "Other").replace("OtherCCELEROtherTOR", "ACCELERATOR"),
+        PATH: "from helpers import x\n" + textwrap.dedent(accelerator()),
+        "test/helpers.py": "from test_a import y\n",
+    }
+    assert ids(ask(files, "npu")) == ["OtherPRIVATEUSE1.test_a_npu", "ANPU.test_a_npu"]
+
+
 def test_gates_around_the_class_and_the_file() -> None:
     in_block = """
     if torch.cuda.is_available():
@@ -274,6 +283,17 @@ def test_a_mixin_has_no_tests_of_its_own() -> None:
         pass
     """
     assert ids(ask(text, "npu")) == ["A.test_a"]
+
+
+def test_classes_made_by_calls_are_not_known() -> None:
+    text = """
+    KindOfTest = Enum("KindOfTest", "a b")
+    MadeTest = make_case(TestCase, device="cuda")
+    """
+    found = ask("from enum import Enum\n" + textwrap.dedent(text), "cuda")
+    assert [(p.class_name, p.test, p.reason) for p in found.unknown] == [
+        ("MadeTest", "*", "the class is made by make_case()")
+    ]
 
 
 def test_parameters_in_names() -> None:

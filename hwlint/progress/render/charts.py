@@ -18,6 +18,8 @@ from hwlint.progress.tally import Rows
 
 SVG = "http://www.w3.org/2000/svg"
 WIDE, NARROW = 1080, 400
+MANY = 120
+"""Points from which on dots would make one thick line."""
 FOLDERS = 12
 """Bars that the chart of folders has at most."""
 
@@ -77,7 +79,7 @@ def _burn_down(series: Sequence[tuple[str, list[tuple[datetime, int]]]], width: 
         y_labels=_levels(top, 5),
         range=(0, _levels(top, 5)[-1]),
         show_x_guides=False,
-        dots_size=2.5,
+        dots_size=2.5 if len(times) < MANY else 1,
         truncate_label=-1,
         **_plain(),
     )

@@ -18,6 +18,7 @@
       if (at === column) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
       else cell.removeAttribute("aria-sort");
     });
+    table.dispatchEvent(new Event("sorted"));
   };
 
   for (const table of document.querySelectorAll("table[data-sortable]")) {
@@ -37,23 +38,37 @@
   const form = document.getElementById("filters");
   const table = document.getElementById("table");
   const count = document.getElementById("count");
+  const more = document.getElementById("more");
   const rows = Array.from(table.tBodies[0].rows);
+  const number = (value) => value.toLocaleString("en");
+  let most = 100;
   const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
   const filter = () => {
     const wanted = Object.fromEntries(new FormData(form));
     const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
+    let found = 0;
+    for (const row of table.tBodies[0].rows) {
       const data = row.dataset;
       const fits = (!wanted.state || data.state === wanted.state) && (!wanted.step || data.step === wanted.step)
         && (!wanted.group || data.group === wanted.group) && (!wanted.owner || data.owner.split("\n").includes(wanted.owner))
         && words.every((word) => texts.get(row).includes(word));
-      row.hidden = !fits;
-      shown += fits;
+      found += fits;
+      row.hidden = !fits || found > most;
     }
-    count.textContent = shown === rows.length ? `${rows.length.toLocaleString("en")} files` : `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")} files`;
+    const all = found === rows.length ? `${number(found)} files` : `${number(found)} of ${number(rows.length)} files`;
+    count.textContent = found > most ? `${all}, the first ${most} shown` : all;
+    more.hidden = found <= most;
+    more.textContent = `Show all ${number(found)}`;
   };
+  more.addEventListener("click", () => {
+    // The first row that was not there yet takes the focus from the button that goes.
+    const next = Array.from(table.tBodies[0].rows).filter((row) => !row.hidden)[most - 1];
+    most = Infinity;
+    filter();
+    next?.querySelector("summary")?.focus();
+  });
   form.addEventListener("input", filter);
+  table.addEventListener("sorted", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(filter));
   form.elements.sort.addEventListener("change", (event) => {
