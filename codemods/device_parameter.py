@@ -16,7 +16,7 @@ from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
-from codemods.device_signature import check_callers, check_fixture, decorator_splices, function_splices
+from codemods.device_signature import check_callers, check_fixture, check_reached, decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
@@ -43,6 +43,8 @@ class DeviceChange(Change):
     """What is done instead where some helper is not just called: methods ask the class for its device type."""
     class_removed: tuple[Span, ...] = ()
     class_swapped: tuple[tuple[Span, str], ...] = ()
+    ungated: tuple[int, ...] = ()
+    """Lines of tests that nothing but their own literals keeps off the CPU: these must be reached whatever happens."""
     fixtures: tuple[int, ...] = ()
     """Lines of what runs before a test is skipped."""
     claims: tuple[int, ...] = ()
@@ -110,6 +112,7 @@ def _splices_of(
 ) -> list[Splice]:
     found: list[Splice] = []
     check_callers(file, helpers, functions)
+    check_reached(file, functions, change.ungated, change.fixtures)
     for edit in functions:
         if edit.line in done:
             continue
@@ -134,6 +137,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     """The change of a class that is not instantiated. Raises Blocked."""
     verdict = context.verdict(cls)
     assert verdict is not None
+    if cls.label not in ("", "ACCELERATOR"):
+        raise Blocked("contradiction", f"it is tagged {cls.label}")
     others = sorted({t.label for t in verdict.tests if t.label != "ACCELERATOR"})
     if others:
         shown = next(t.name for t in verdict.tests if t.label == others[0])
@@ -146,11 +151,14 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     compiled = any(b.kind == "inductor" for b in cls.framework_bases)
     tests: list[tuple[Function, Reach, Ground]] = []
     gates: dict[int, GatePlan] = {}
+    ungated: list[int] = []
     for function in cls.own_tests:
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
         plan = plan_gates(reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main)
         gates[id(function)] = replace(plan, needs_accelerator=_needs_accelerator(context, plan, reached))
+        if gates[id(function)].needs_accelerator and not plan.needs_accelerator:
+            ungated.append(function.line)
         ground = Ground(context.catalog, context.settings, gates[id(function)].needs_accelerator)
         tests.append((function, reached, ground))
         _check_test(context, function, plan)
@@ -180,6 +188,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         functions=functions,
         helpers=tuple(helpers_of(functions, cls.own_tests)),
         fallback=fallback if fallback != functions else (),
+        ungated=tuple(ungated),
         fixtures=tuple(m.line for m in cls.facts.methods if m.kind == "setup"),
         class_removed=removed,
         class_swapped=tuple(dict.fromkeys(s for plan in gates.values() for s in plan.class_swapped)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import unittest
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codemods.device_edits import spot_splices
 from codemods.device_tree import FunctionTree
@@ -292,6 +292,53 @@ def _owner(file: SourceFile, node: FunctionNode) -> ast.ClassDef | None:
         if isinstance(statement, ast.ClassDef) and any(inner is node for inner in statements(statement.body)):
             return statement
     return None
+
+
+def check_reached(
+    file: SourceFile, edits: Sequence[FunctionEdit], ungated: Iterable[int], fixtures: Iterable[int]
+) -> None:
+    """Raise Blocked where a test that has no gate may get by without its device: then it ran on the CPU as well."""
+    by_name: dict[str, FunctionEdit] = {}
+    trees = {edit.line: FunctionTree(file, file.function_at(edit.line)) for edit in edits}
+    for edit in edits:
+        by_name.setdefault(trees[edit.line].node.name, edit)
+    in_fixture = any(_surely_reaches(trees, e, by_name, set()) for e in edits if e.line in fixtures)
+    for edit in edits:
+        if edit.line in ungated and not in_fixture and not _surely_reaches(trees, edit, by_name, set()):
+            raise Blocked("uncertain", f"whether `{trees[edit.line].node.name}` ran on the CPU as well cannot be told")
+
+
+def _surely_reaches(
+    trees: Mapping[int, FunctionTree], edit: FunctionEdit, by_name: Mapping[str, FunctionEdit], seen: set[int]
+) -> bool:
+    """Whether the function gets to one of its spots, or to a helper that does, under no condition."""
+    tree = trees[edit.line]
+    seen.add(edit.line)
+    for spot in edit.spots:
+        nodes = tree.by_span.get(spot.span) or ([tree.calls_at(spot.span, spot.old)] if spot.action == "move" else [])
+        if any(not _is_conditional(tree, node) for node in nodes):
+            return True
+    for node in (n for statement in tree.node.body for n in ast.walk(statement)):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr if dotted(node.value) in ("self", "cls") else ""
+            other = by_name.get(name)
+            if other is not None and other.line not in seen and not _is_conditional(tree, node):
+                if _surely_reaches(trees, other, by_name, seen):
+                    return True
+    return False
+
+
+def _is_conditional(tree: FunctionTree, node: ast.AST) -> bool:
+    child = node
+    for up in tree.ancestors(node):
+        if isinstance(up, (ast.If, ast.IfExp, ast.While)) and child is not up.test:
+            return True
+        if isinstance(up, (ast.ExceptHandler, ast.match_case, ast.Try)):
+            return True
+        if isinstance(up, ast.BoolOp) and up.values[0] is not child:
+            return True
+        child = up
+    return False
 
 
 FRAGILE = re.compile(r"(?i)half|bfloat16|float16|float8|fp8|sparse|compile|triton|quant|cudnn|complex")

@@ -33,7 +33,7 @@ def fix_files(project: Project, findings: Iterable[Finding], cache: Cache) -> li
 def replacements(
     project: Project, findings: Iterable[Finding], cache: Cache, overlay: Overlay | None
 ) -> dict[str, tuple[str, str]]:
-    """Text of each file with safe changes before and after them, by path; only files in UTF-8, as lintrunner reads them."""
+    """Text of each file with safe changes before and after them, by path; only files in UTF-8, as lintrunner wants."""
     found: dict[str, tuple[str, str]] = {}
     for outcome in _outcomes(project, findings, cache, overlay):
         if outcome.changed:

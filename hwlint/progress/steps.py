@@ -44,7 +44,7 @@ def next_step(file: FileState) -> Step:
         if not refusals:
             return Step("migrate", f"hwlint migrate {path}")
         if len(refusals) == 1:
-            return Step("migrate-partly", f"hwlint migrate {path}", tuple(refusals))
+            return Step("migrate-partly", f"hwlint migrate {_option(file)}{path}", tuple(refusals))
         return Step("by-hand", f"hwlint classify {path}", tuple(refusals))
     if file.bound:
         found = (one for cls in file.classes for one in cls.bound)
@@ -54,6 +54,14 @@ def next_step(file: FileState) -> Step:
     if file.allowlisted and file.clean:
         return Step("unlist", "hwlint allowlist --update")
     return Step("done" if file.classes else "empty")
+
+
+def _option(file: FileState) -> str:
+    """What ``migrate`` has to be told to do what it refuses by itself."""
+    refused = next(c for c in file.classes if c.label == UNCLASSIFIED and c.refusals)
+    if refused.verdict == "SPLIT":
+        return "--split "
+    return "--confidence likely " if refused.confidence == "likely" else ""
 
 
 def cheapest(files: Iterable[FileState]) -> tuple[FileState, ...]:

@@ -150,6 +150,8 @@ def _class_at(suite: Suite, path: str, line: int) -> LinkedClass | None:
 
 def refusals(analysis: Analysis, cls: LinkedClass, verdict: Verdict | None) -> list[str]:
     """Why adding the verdict's label to a class would not finish it; empty where that is all it takes."""
+    if not cls.own_tests:
+        return _without_own_tests(cls)
     if verdict is None:
         return ["no verdict"]
     if verdict.label == "SPLIT":
@@ -173,3 +175,11 @@ def refusals(analysis: Analysis, cls: LinkedClass, verdict: Verdict | None) -> l
                 more = f" ({len(broken)} places)" if len(broken) > 1 else ""
                 found.append(f"as {verdict.label}: {rule.code} {rule.name}{more}")
     return found
+
+
+def _without_own_tests(cls: LinkedClass) -> list[str]:
+    """What ``migrate`` leaves alone: the label is for the class that holds the tests."""
+    if cls.inherited_tests:
+        owner = cls.inherited_tests[0].owner
+        return [] if owner.path == cls.path else [f"its tests are those of {owner.facts.qualname} in {owner.path}"]
+    return ["its tests are copied from a template"]
