@@ -1,7 +1,8 @@
-"""Turns calls of ``torch.cuda`` and its like into ``torch.accelerator`` and the device module, in tests that are device-generic.
+"""Turns ``torch.cuda`` and its like into ``torch.accelerator`` and the device module, in device-generic tests.
 
-A test changes as a whole: one API of its body without a device-generic form keeps the others, too. Only tests that take ``device`` and
-are kept off the CPU change, where the generic form would raise without an accelerator. (Field notes P8, P14.)
+A test changes as a whole: one API of its body without a device-generic form keeps the others, too. Only tests that
+take ``device`` and are kept off the CPU change, where the generic form would raise without an accelerator. (Field
+notes P8, P14.)
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ def _spots(context: Context, cls: LinkedClass, function: Function, ground: Groun
     uses = [u for u in function.uses if _is_api(u)]
     if not uses:
         return ()
-    if any(u.traced for u in function.uses if u.construct == "api" and u.name.rpartition(".")[2] in ("Stream", "Event", "stream")):
+    if any(
+        u.traced
+        for u in function.uses
+        if u.construct == "api" and u.name.rpartition(".")[2] in ("Stream", "Event", "stream")
+    ):
         raise Blocked("traced", "it uses streams in code that is traced")
     return tuple(spot for spot in (spot_of(use, ground) for use in uses) if spot is not None)
 

@@ -44,7 +44,7 @@ def value_of(cls: LinkedClass) -> DeviceValue:
 
 
 def restriction(context: Context, cls: LinkedClass, function: Function) -> str:
-    """The one device type, or 'accelerator', that the test runs on; '' where it runs on the CPU too, or it cannot be told."""
+    """The one device type, or 'accelerator', that the test runs on; '' where that may be the CPU."""
     devices = set(cls.devices.devices) if cls.devices.exact else {"cpu"}
     for decorator in function.decorators:
         entry = context.catalog.find_decorator(decorator.qualified)
@@ -60,7 +60,13 @@ def restriction(context: Context, cls: LinkedClass, function: Function) -> str:
 
 
 def plan_tests(
-    codemod: str, context: Context, description: str, spots_of: SpotPlanner, *, cpu_too: bool = False, profiled: bool = False
+    codemod: str,
+    context: Context,
+    description: str,
+    spots_of: SpotPlanner,
+    *,
+    cpu_too: bool = False,
+    profiled: bool = False,
 ) -> Plan:
     """A change for each test of an instantiated class for which ``spots_of`` gives any spots.
 
@@ -68,7 +74,7 @@ def plan_tests(
     """
     plan = PlanBuilder(codemod)
     for cls in context.test_classes():
-        if not cls.is_instantiated or home_device(cls):
+        if not cls.is_instantiated or home_device(cls) or cls.label == "GENERIC":
             continue
         for function in cls.own_tests:
             if "device" not in function.parameters:

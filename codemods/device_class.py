@@ -1,8 +1,9 @@
 """Whether a test class can be made once per device, and the call that does it.
 
-What stands against it follows from how instantiate_device_type_tests works (torch/testing/_internal/common_device_type.py, torch 2.14.1):
-it deletes the class's name from the module, makes ``<Class><DEVICE>`` from its own tests only, and copies every other member with
-``setattr(new, name, getattr(cls, name))``, which turns a static method into an instance method.
+What stands against it follows from how instantiate_device_type_tests works
+(torch/testing/_internal/common_device_type.py, torch 2.14.1): it deletes the class's name from the module, makes
+``<Class><DEVICE>`` from its own tests only, and copies every other member with ``setattr(new, name, getattr(cls,
+name))``, which turns a static method into an instance method.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _check_members(cls: LinkedClass, span: Span) -> None:
             raise Blocked("dynamic", f"`{method.name}` is defined more than once", method.span)
         if method.kind == "test" and method.is_async:
             raise Blocked("unknown-caller", f"`{method.name}` is a coroutine", method.span)
-    for name, value in cls.facts.attributes:
+    for name, _ in cls.facts.attributes:
         if name.startswith("test"):
             raise Blocked("dynamic", f"`{name}` is a test by another name", span)
         if name in ("device", "devices", "device_type"):
@@ -109,21 +110,36 @@ def check_decorators(context: Context, decorators: tuple[Decorator, ...], known:
         if ".mock." in f".{qualified}." or qualified.startswith("mock."):
             positional = [a for a in decorator.arguments if a.name == ""]
             enough = 3 if qualified.endswith("patch.object") else 2
-            if len(positional) >= enough or any(a.name == "new" for a in decorator.arguments) or qualified.endswith("patch.dict"):
+            if (
+                len(positional) >= enough
+                or any(a.name == "new" for a in decorator.arguments)
+                or qualified.endswith("patch.dict")
+            ):
                 continue
             raise Blocked("unknown-caller", f"@{decorator.name} passes an argument by position", decorator.span)
         if context.catalog.find_decorator(qualified) is not None:
             continue
         head = qualified.partition(".")[0]
-        if head in ("torch", "unittest", "hypothesis", "contextlib", "pytest", "functools") and last not in ("expand", "parametrize"):
+        if head in ("torch", "unittest", "hypothesis", "contextlib", "pytest", "functools") and last not in (
+            "expand",
+            "parametrize",
+        ):
             continue
-        if last in ("property", "setter", "cached_property", "staticmethod", "classmethod", "deprecated", "expectedFailure"):
+        if last in (
+            "property",
+            "setter",
+            "cached_property",
+            "staticmethod",
+            "classmethod",
+            "deprecated",
+            "expectedFailure",
+        ):
             continue
         raise Blocked("unknown-name", f"what @{decorator.name} does to {what} cannot be told", decorator.span)
 
 
 def parametrized(cls: LinkedClass) -> Instantiation | None:
-    """The use of instantiate_parametrized_tests on the class. Raises Blocked where there are several, or it is none that can go."""
+    """The use of instantiate_parametrized_tests on the class. Raises Blocked for several, or one that cannot go."""
     found = [i for i in cls.instantiations if i.kind == "parametrized"]
     if len(found) > 1:
         raise Blocked("already-instantiated", "it is instantiated twice", found[0].span)

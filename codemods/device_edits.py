@@ -1,7 +1,7 @@
 """Spots of one function -> splices, each held against the node that stands there.
 
-What is spliced is the name, the literal or the argument itself and nothing around it, so that comments, parentheses and line ends of the
-expression stay as they are. What a spot expects and does not find raises Blocked.
+What is spliced is the name, the literal or the argument itself and nothing around it, so that comments, parentheses
+and line ends of the expression stay as they are. What a spot expects and does not find raises Blocked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
 from codemods.edit import SourceFile, Splice
-from hwlint.scan.names import dotted, span_of
+from hwlint.scan.names import dotted
 
 STREAM_MEMBERS = frozenset("wait_stream wait_event record_event synchronize query device stream_id".split())
 """Members of torch.Stream that torch.cuda.Stream has as well."""
@@ -71,15 +71,19 @@ def value_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devic
     if isinstance(parent, ast.FormattedValue):
         return [_whole(file, node, _in_f_string(tree, parent, node, file, value))]
     if isinstance(parent, ast.Call) and dotted(parent.func) == "torch.device" and node in parent.args[:1]:
-        index = parent.args[1] if len(parent.args) > 1 else next((k.value for k in parent.keywords if k.arg == "index"), None)
+        index = (
+            parent.args[1]
+            if len(parent.args) > 1
+            else next((k.value for k in parent.keywords if k.arg == "index"), None)
+        )
         if index is not None:
             _check_index(index)
             return [_whole(file, node, value.type_text)]
     if isinstance(parent, ast.BinOp):
         raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
-    conditional = _conditional(tree, node)
-    if conditional is not None:
-        return [_whole(file, conditional, value.place_text)]
+    choice = conditional(tree, node)
+    if choice is not None:
+        return [_whole(file, choice, value.place_text)]
     _not_optional(tree, node)
     return [_whole(file, node, value.place_text)]
 
@@ -103,7 +107,11 @@ def compare_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
     _visible(tree, node, value)
     parent = tree.parent(node)
     others: list[ast.expr] = []
-    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr in ("assertEqual", "assertNotEqual"):
+    if (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Attribute)
+        and parent.func.attr in ("assertEqual", "assertNotEqual")
+    ):
         if parent.func.attr == "assertEqual" and node in parent.args[:2]:
             others = [a for a in parent.args[:2] if a is not node]
     elif isinstance(parent, ast.Compare) and len(parent.ops) == 1 and isinstance(parent.ops[0], ast.Eq):
@@ -120,10 +128,17 @@ def compare_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
 
 def _is_device_type(node: ast.expr) -> bool:
     """``x.device.type``."""
-    return isinstance(node, ast.Attribute) and node.attr == "type" and isinstance(node.value, ast.Attribute) and node.value.attr == "device"
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "type"
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "device"
+    )
 
 
-def _in_f_string(tree: FunctionTree, field: ast.FormattedValue, node: ast.expr, file: SourceFile, value: DeviceValue) -> str:
+def _in_f_string(
+    tree: FunctionTree, field: ast.FormattedValue, node: ast.expr, file: SourceFile, value: DeviceValue
+) -> str:
     """``f"{GPU_TYPE}"`` and ``f"{GPU_TYPE}:{rank}"``: what joins an index wants the bare type."""
     text = file.text[slice(*file.node_range(node))]
     if ast.unparse(node) != text:
@@ -145,7 +160,7 @@ def _check_index(index: ast.expr) -> None:
         raise Blocked("device-count", f"a further device is named (line {index.lineno})")
 
 
-def _conditional(tree: FunctionTree, node: ast.expr) -> ast.IfExp | None:
+def conditional(tree: FunctionTree, node: ast.expr) -> ast.IfExp | None:
     """The ``"cuda" if torch.cuda.is_available() else "cpu"`` that ``node`` is the first part of."""
     parent = tree.parent(node)
     if not isinstance(parent, ast.IfExp) or parent.body is not node:
@@ -225,7 +240,9 @@ def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceV
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
     if "unused" in spot.note and not (call is not None and isinstance(tree.parent(call), ast.Expr)):
         raise Blocked("result-type", f"the result of `{spot.new}` is of another type (line {node.lineno})", spot.span)
-    if call is not None and (any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)):
+    if call is not None and (
+        any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    ):
         raise Blocked("layout", f"arguments are unpacked (line {call.lineno})")
     special = SPECIAL.get(spot.new)
     if special is not None:
@@ -292,9 +309,15 @@ def _current_stream(
 ) -> list[Splice]:
     around = tree.parent(call) if call is not None else None
     member = isinstance(around, ast.Attribute) and around.attr in STREAM_MEMBERS
-    passed = isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute) and around.func.attr in TAKES_STREAM
+    passed = (
+        isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute) and around.func.attr in TAKES_STREAM
+    )
     if call is None or call.args or call.keywords or not (member or passed or isinstance(around, ast.Expr)):
-        raise Blocked("result-type", f"the stream of `{spot.old}` may be used as one of its own kind (line {node.lineno})", spot.span)
+        raise Blocked(
+            "result-type",
+            f"the stream of `{spot.old}` may be used as one of its own kind (line {node.lineno})",
+            spot.span,
+        )
     return [_whole(file, node, spot.new)]
 
 
@@ -311,9 +334,11 @@ def _stream_context(
 def _autocast(
     file: SourceFile, tree: FunctionTree, node: ast.expr, call: ast.Call | None, value: DeviceValue, spot: Spot
 ) -> list[Splice]:
-    """``torch.cuda.amp.autocast(enabled=e)`` -> ``torch.amp.autocast(<type>, enabled=e)``: the order of positional ones differs."""
+    """``torch.cuda.amp.autocast(enabled=e)`` -> ``torch.amp.autocast(<type>, enabled=e)``; the orders differ."""
     if call is None or call.args:
-        raise Blocked("result-type", f"`{spot.new}` takes its arguments in another order (line {node.lineno})", spot.span)
+        raise Blocked(
+            "result-type", f"`{spot.new}` takes its arguments in another order (line {node.lineno})", spot.span
+        )
     return _first_argument(file, node, call, value, spot)
 
 
@@ -341,7 +366,7 @@ SPECIAL: dict[str, ApiEdit] = {
 
 
 def activity_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
-    """``ProfilerActivity.CUDA`` -> the activity of the device's type (torch/_C/_profiler.pyi names them after the type), else PrivateUse1's."""
+    """``ProfilerActivity.CUDA`` -> that of the device's type (torch/_C/_profiler.pyi), else PrivateUse1's."""
     node = tree.at(spot.span)
     _visible(tree, node, value)
     written = dotted(node)
@@ -361,8 +386,13 @@ def backend_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
     if not (isinstance(node, ast.Constant) and node.value == spot.old):
         raise Blocked("layout", f"{spot.old!r} is not where it was", spot.span)
     parent = tree.parent(node)
-    called = parent if isinstance(parent, ast.Call) else tree.parent(parent) if isinstance(parent, ast.keyword) else None
-    if not isinstance(called, ast.Call) or dotted(called.func).rpartition(".")[2] not in ("init_process_group", "new_group"):
+    called = (
+        parent if isinstance(parent, ast.Call) else tree.parent(parent) if isinstance(parent, ast.keyword) else None
+    )
+    if not isinstance(called, ast.Call) or dotted(called.func).rpartition(".")[2] not in (
+        "init_process_group",
+        "new_group",
+    ):
         raise Blocked("unknown-use", f"{spot.old!r} may be what is tested (line {node.lineno})", spot.span)
     head = dotted(called.func).rpartition(".")[0]
     if not head:
@@ -371,7 +401,7 @@ def backend_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
 
 
 def tensor_type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
-    """``x.type(torch.cuda.FloatTensor)`` -> ``x.to(device, torch.float32)``; ``torch.cuda.FloatTensor([1, 2])`` -> ``torch.tensor(...)``.
+    """``x.type(torch.cuda.FloatTensor)`` -> ``x.to(device, torch.float32)``, ``FloatTensor([1])`` -> ``tensor([1])``.
 
     Any other argument may be a size as well as data: that is left.
     """
@@ -379,13 +409,19 @@ def tensor_type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value:
     _visible(tree, node, value)
     call = tree.parent(node)
     method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "type"
-    data = call.args[0] if isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords else None
+    data = (
+        call.args[0]
+        if isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
+        else None
+    )
     if isinstance(data, (ast.List, ast.Tuple)) and spot.new and not any(isinstance(e, ast.Starred) for e in data.elts):
         end = file.node_range(data)[1]
         assert isinstance(call, ast.Call)
         return [_whole(file, node, "torch.tensor"), Splice(end, end, f", dtype={spot.new}, device={value.place_text}")]
     if not isinstance(call, ast.Call) or not method or call.args != [node] or call.keywords or not spot.new:
-        raise Blocked("vendor-api", f"`{spot.old}` stands for a device and a dtype in one (line {node.lineno})", spot.span)
+        raise Blocked(
+            "vendor-api", f"`{spot.old}` stands for a device and a dtype in one (line {node.lineno})", spot.span
+        )
     assert isinstance(call.func, ast.Attribute)
     end = file.node_range(call.func)[1]
     return [Splice(end - 4, end, "to"), _whole(file, node, f"{value.place_text}, {spot.new}")]
@@ -403,4 +439,3 @@ ACTIONS: dict[str, Action] = {
     "backend": backend_splices,
     "tensor_type": tensor_type_splices,
 }
-__all__ = ["spot_splices", "span_of"]

@@ -1,8 +1,8 @@
 """What the gates of a test become once it takes the device: which go, which stay, what has to come.
 
-An availability gate becomes ``@onlyAccelerator``. A gate that asks for more (a count, a capability, a library, a platform) stays, and
-``@onlyAccelerator`` keeps the CPU variant out of what the host alone would let through. What asks the host for one device in another way
-keeps the whole test as it is.
+An availability gate becomes ``@onlyAccelerator``. A gate that asks for more (a count, a capability, a library, a
+platform) stays, and ``@onlyAccelerator`` keeps the CPU variant out of what the host alone would let through. What
+asks the host for one device in another way keeps the whole test as it is.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def plan_gates(
             _file_gate(reached, path, main)
         elif reached.scope in ("setup", "helper"):
             if _asks_one_device(gate) and not _is_conditional(gate, function):
-                raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host in a {reached.scope} function", gate.span)
+                raise Blocked(
+                    "unknown-gate", f"`{_short(gate)}` asks the host in a {reached.scope} function", gate.span
+                )
         elif gate.form == "if_class":
             if _present(gate):
                 raise Blocked("import-time-gate", f"the class exists only where `{_short(gate)}`", gate.span)
@@ -107,7 +109,9 @@ def _file_gate(reached: ReachedGate, path: str, main: Span | None) -> None:
 def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
     """One decorator, of the test or its class."""
     present = list(_present(gate))
-    if any(r.kind in ("unknown", "capability") for r in present) and not any(r.kind in ("device", "accelerator") for r in present):
+    if any(r.kind in ("unknown", "capability") for r in present) and not any(
+        r.kind in ("device", "accelerator") for r in present
+    ):
         if VENDOR.search(gate.name) and not gate.combine:
             raise Blocked("unknown-gate", f"`{_short(gate)}` asks for something of one vendor's", gate.span)
     if not present:
@@ -171,7 +175,9 @@ def _any_triton(decorator: Decorator | None) -> tuple[str, Import | None]:
     if last in ("skipIf", "skipUnless") and len(decorator.arguments) == 2:
         condition = decorator.arguments[0].text
         if condition in ("HAS_CUDA", "not HAS_CUDA"):
-            return f"{decorator.name}({condition.replace('HAS_CUDA', 'HAS_GPU')}, {{reason}})", Import(INDUCTOR_UTILS, "HAS_GPU")
+            return f"{decorator.name}({condition.replace('HAS_CUDA', 'HAS_GPU')}, {{reason}})", Import(
+                INDUCTOR_UTILS, "HAS_GPU"
+            )
     return "", None
 
 
@@ -181,11 +187,13 @@ def _present(gate: Gate) -> Iterator[Requirement]:
 
 
 def _asks_one_device(gate: Gate) -> bool:
-    return any(r.kind in ("device", "accelerator", "count", "capability") and r.value != "cpu" for r in gate.requirements)
+    return any(
+        r.kind in ("device", "accelerator", "count", "capability") and r.value != "cpu" for r in gate.requirements
+    )
 
 
 def _is_conditional(gate: Gate, function: Function) -> bool:
-    """Whether the gate is the question of ``"cuda" if torch.cuda.is_available() else "cpu"``, whose value gives way as a whole."""
+    """Whether the gate is that of ``"cuda" if torch.cuda.is_available() else "cpu"``, which gives way as a whole."""
     if gate.form != "if_block" or gate.blocking or gate.span.line != gate.span.end_line:
         return False
     on_line = [u for u in function.uses if u.span.line == u.span.end_line == gate.span.line and u.construct == "string"]

@@ -1,4 +1,4 @@
-"""The call of instantiate_device_type_tests for a class: where it stands, and what may not use the class's name any more."""
+"""The call of instantiate_device_type_tests: where it stands, and what may not use the class's name any more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ FUNCTION = "instantiate_device_type_tests"
 def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -> None:
     """Raise Blocked where the module uses the name of the class, which is gone afterwards (``replaced`` apart)."""
     for node in ast.walk(file.tree):
-        if isinstance(node, ast.Name) and node.id == cls.name and not (replaced is not None and _inside(span_of(node), replaced)):
+        if (
+            isinstance(node, ast.Name)
+            and node.id == cls.name
+            and not (replaced is not None and _inside(span_of(node), replaced))
+        ):
             raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))
         if isinstance(node, ast.Constant) and node.value == cls.name:
             raise Blocked("name-used-later", f"`{cls.name}` is named in a string on line {node.lineno}", span_of(node))
@@ -24,7 +28,9 @@ def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -
     for statement in cls.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Call):
             if dotted(statement.value.func) in ("staticmethod", "classmethod"):
-                raise Blocked("class-member", f"the class has a {dotted(statement.value.func)} (line {statement.lineno})")
+                raise Blocked(
+                    "class-member", f"the class has a {dotted(statement.value.func)} (line {statement.lineno})"
+                )
 
 
 def _inside(inner: Span, outer: Span) -> bool:
@@ -32,7 +38,7 @@ def _inside(inner: Span, outer: Span) -> bool:
 
 
 def call_splices(file: SourceFile, cls: ast.ClassDef, arguments: str, replaced: Span | None) -> list[Splice]:
-    """The call, in the place of the one at ``replaced``, else beside those that are there, else right below the class."""
+    """The call: in the place of the one at ``replaced``, beside those that are there, or right below the class."""
     text = f"{FUNCTION}({cls.name}, globals(){arguments})"
     if replaced is not None:
         start, end = file.range_of(replaced)
@@ -75,9 +81,14 @@ def _grouped(body: list[ast.stmt], cls: ast.ClassDef) -> ast.stmt | None:
 
 
 def _is_call(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and dotted(node.value.func).rpartition(".")[2] in (
-        FUNCTION,
-        "instantiate_parametrized_tests",
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and dotted(node.value.func).rpartition(".")[2]
+        in (
+            FUNCTION,
+            "instantiate_parametrized_tests",
+        )
     )
 
 

@@ -1,8 +1,8 @@
 """Gives tests a ``device`` parameter, and what they run on that device; their class is instantiated for each.
 
-Whole classes only: a plain class changes if all of its tests can take a device, and runs where it ran. Tests that asked for an
-accelerator get ``@onlyAccelerator``, so that nothing newly runs on the CPU. In a class that is instantiated already, a test that is
-restricted to accelerators loses its literals one by one. (Field notes P2, P3, P13, P16.)
+Whole classes only: a plain class changes if all of its tests can take a device, and runs where it ran. Tests that
+asked for an accelerator get ``@onlyAccelerator``, so that nothing newly runs on the CPU. In a class that is
+instantiated already, a test that is restricted to accelerators loses its literals one by one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
+from hwlint.rules.home import home_device
 from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Function, Span
 from hwlint.suite.model import LinkedClass
@@ -66,6 +67,8 @@ class DeviceParameter(Codemod):
             if not cls.own_tests:
                 continue
             try:
+                if cls.is_instantiated and home_device(cls):
+                    continue  # A literal of the class's own device is right at home.
                 if cls.is_instantiated:
                     for change in _tests_of_instantiated(plan, context, cls):
                         plan.add(change)
@@ -125,8 +128,10 @@ def _splices_of(
 def _concerns(context: Context, cls: LinkedClass) -> bool:
     """Whether a plain class has to do with accelerators at all."""
     verdict = context.verdict(cls)
-    return verdict is not None and verdict.label in ("ACCELERATOR", "SPLIT") and any(
-        t.label == "ACCELERATOR" for t in verdict.tests
+    return (
+        verdict is not None
+        and verdict.label in ("ACCELERATOR", "SPLIT")
+        and any(t.label == "ACCELERATOR" for t in verdict.tests)
     )
 
 
@@ -167,7 +172,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
     _check_used(functions, cls)
     removed = _class_removed(context, cls, gates)
-    known = frozenset(g.span for g in cls.facts.gates) | ({call.span} if call is not None and call.form == "decorator" else frozenset())
+    known = frozenset(g.span for g in cls.facts.gates) | (
+        {call.span} if call is not None and call.form == "decorator" else frozenset()
+    )
     check_decorators(context, cls.facts.decorators, known, "the class")
     if call is not None and call.form == "decorator":
         removed = (*removed, call.span)
@@ -183,7 +190,11 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         span=class_span(cls.facts),
         description="take `device` in its tests, and instantiate it",
         applicability="unsafe",
-        imports=(INSTANTIATE, *((ONLY,) if needed else ()), *dict.fromkeys(i for plan in gates.values() for i in plan.imports)),
+        imports=(
+            INSTANTIATE,
+            *((ONLY,) if needed else ()),
+            *dict.fromkeys(i for plan in gates.values() for i in plan.imports),
+        ),
         class_line=cls.facts.line,
         functions=functions,
         helpers=tuple(helpers_of(functions, cls.own_tests)),
@@ -216,7 +227,9 @@ def _check_test(context: Context, function: Function, plan: GatePlan) -> None:
     if "devices" in function.parameters:
         raise Blocked("parametrized", f"`{function.name}` takes `devices` from elsewhere", function_span(function))
     if "device" in function.parameters:
-        raise Blocked("parametrized", f"`{function.name}` has a `device` from its parametrization", function_span(function))
+        raise Blocked(
+            "parametrized", f"`{function.name}` has a `device` from its parametrization", function_span(function)
+        )
 
 
 def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool:
@@ -240,7 +253,9 @@ def _binds(context: Context, name: str) -> bool:
     """Whether a call of the API fails where its device is not there."""
     if name.startswith(("torch.backends.", "torch.version.")):
         return False
-    return not name.rpartition(".")[2].startswith(("manual_seed", "is_available", "device_count", "is_initialized", "empty_cache"))
+    return not name.rpartition(".")[2].startswith(
+        ("manual_seed", "is_available", "device_count", "is_initialized", "empty_cache")
+    )
 
 
 def _chosen(use: object, reached: Reach) -> bool:
@@ -260,7 +275,7 @@ def _with_all_gates(
 
 
 def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> FunctionEdit:
-    """The edit with the decorators of the test: onlyAccelerator outermost, in the place of the first where that goes."""
+    """The edit with the test's decorators: onlyAccelerator outermost, in the place of the first where that goes."""
     edit = replace(edit, swapped=plan.swapped)
     if not plan.needs_accelerator:
         return replace(edit, removed=plan.removed)
@@ -294,7 +309,9 @@ def _class_removed(context: Context, cls: LinkedClass, gates: dict[int, GatePlan
 
 def _names_any(reached: Reach) -> bool:
     """Whether the test names the accelerator that there is, as GPU_TYPE does: it ran on XPU as well."""
-    return any(one.use.device.partition(":")[0] == "accelerator" and one.use.role == "placement" for one in reached.uses)
+    return any(
+        one.use.device.partition(":")[0] == "accelerator" and one.use.role == "placement" for one in reached.uses
+    )
 
 
 def _names_cuda(reached: Reach) -> bool:
@@ -331,14 +348,24 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         raise Blocked("mixed-devices", "it runs on the CPU as well, and names an accelerator of its own")
     if restricted not in ("cuda", "accelerator"):
         return None
+    if cls.label == "GENERIC":
+        raise Blocked("contradiction", "its class is tagged GENERIC")
     if dict(context.module.imports).get("torch") != "torch":
         raise Blocked("name-taken", "`torch` is not imported under its name")
     reached = reach(cls, function)
     ground = Ground(context.catalog, context.settings, True)
-    placements = [u for u in function.uses if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")]
+    placements = [
+        u
+        for u in function.uses
+        if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")
+    ]
     _check_flags(function)
     for other in reached.functions:
-        if other.function is not function and other.function.kind != "setup" and any(is_accelerator_use(u) for u in other.function.uses):
+        if (
+            other.function is not function
+            and other.function.kind != "setup"
+            and any(is_accelerator_use(u) for u in other.function.uses)
+        ):
             raise Blocked("shared-helper", f"{other.symbol} names a device itself", other.function.span)
     spots = spots_of(placements, ground)
     if not spots:

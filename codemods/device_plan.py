@@ -45,7 +45,7 @@ def plan_functions(
     tests = list(tests)
     grounds = {id(f): ground for f, _, ground in tests}
     needs: dict[Key, Needs] = {}
-    for function, reach, ground in tests:
+    for _, reach, ground in tests:
         _check_reach(context, cls, reach)
         for reached in reach.functions:
             key = id(reached.function)
@@ -54,7 +54,11 @@ def plan_functions(
             own = grounds.get(key) or _ground_of(reached, ground)
             needs[key] = Needs(reached, _spots(cls, reached, own))
     _link_callees(needs, set(grounds))
-    values = {key: _value_of(need, key in grounds, value, by_type) for key, need in needs.items() if _matters(need, key in grounds)}
+    values = {
+        key: _value_of(need, key in grounds, value, by_type)
+        for key, need in needs.items()
+        if _matters(need, key in grounds)
+    }
     return tuple(_edit(key, need, values) for key, need in needs.items() if _matters(need, key in grounds))
 
 
@@ -66,7 +70,9 @@ def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
     """What is reached outside the module, or cannot be followed."""
     fake = next((r for r in reach.functions if "fake_mode" in r.function.flags), None)
     if fake is not None:
-        raise Blocked("fake-mode", f"{fake.symbol} uses a fake mode", fake.function.span if fake.path == context.path else None)
+        raise Blocked(
+            "fake-mode", f"{fake.symbol} uses a fake mode", fake.function.span if fake.path == context.path else None
+        )
     for reached in reach.functions:
         function = reached.function
         uses = [u for u in function.uses if is_accelerator_use(u)]
@@ -159,7 +165,9 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
     if by_type and function.parameters[:1] == ("self",):
         return SELF_TYPE, ""
     if "device" in function.parameters:
-        raise Blocked("unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span)
+        raise Blocked(
+            "unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span
+        )
     if decorators and not decorators <= {"torch.no_grad", "torch.inference_mode"}:
         raise Blocked("unknown-caller", f"{need.reached.symbol} is decorated", function.span)
     own = DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")

@@ -7,7 +7,7 @@ import re
 import unittest
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from codemods.device_edits import spot_splices
+from codemods.device_edits import conditional, spot_splices
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring, statements
@@ -53,7 +53,11 @@ def _times(tree: FunctionTree, callees: Sequence[str]) -> int:
 
 
 def _mentions(tree: FunctionTree, name: str) -> bool:
-    return tree.binds(name) or tree.binds_inside(name) or any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(tree.node))
+    return (
+        tree.binds(name)
+        or tree.binds_inside(name)
+        or any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(tree.node))
+    )
 
 
 def _first_statement(file: SourceFile, node: FunctionNode, statement: str) -> Splice | None:
@@ -73,23 +77,29 @@ def _first_statement(file: SourceFile, node: FunctionNode, statement: str) -> Sp
 
 
 def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple[list[Splice], tuple[Spot, ...]]:
-    """What becomes of a local variable with the parameter's name: ``device = "cuda"`` goes, its readers get the parameter.
+    """What becomes of a local name like the parameter's: ``device = "cuda"`` goes, its readers get the parameter.
 
     Gives the splices, and the spots that are left. Raises Blocked where the name means anything else in the function.
     """
     name = edit.parameter
     if not tree.binds(name):
         return [], edit.spots
-    stores = [n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    stores = [
+        n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+    ]
     assigned = tree.parent(stores[0]) if len(stores) == 1 else None
     if not isinstance(assigned, ast.Assign) or len(assigned.targets) != 1 or tree.parent(assigned) is not tree.node:
         raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {tree.node.lineno})")
     own = {span_of(assigned.value)}
+    if isinstance(assigned.value, ast.IfExp) and conditional(tree, assigned.value.body) is assigned.value:
+        own = {span_of(assigned.value.body)}  # The choice between CUDA and the CPU, which gives way as a whole.
     if any(spot.span in own and spot.action in ("value", "type") for spot in edit.spots):
         if edit.value.per_rank:
             raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
         used_before = any(
-            isinstance(n, ast.Name) and n.id == name and n.lineno < assigned.lineno for n in ast.walk(tree.node) if n is not stores[0]
+            isinstance(n, ast.Name) and n.id == name and n.lineno < assigned.lineno
+            for n in ast.walk(tree.node)
+            if n is not stores[0]
         )
         if used_before:
             raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
@@ -163,10 +173,14 @@ def _rename(file: SourceFile, node: FunctionNode, name: str) -> Splice:
 
 
 def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue) -> list[Splice]:
-    """``self._p(x)`` -> ``self._p(device, x)``, wherever in the function it is called. Raises Blocked where it is not just called."""
+    """``self._p(x)`` -> ``self._p(device, x)``, wherever it is called. Raises Blocked where it is not just called."""
     found = []
     for node in ast.walk(tree.node):
-        if not isinstance(node, (ast.Name, ast.Attribute)) or dotted(node) != callee or not isinstance(node.ctx, ast.Load):
+        if (
+            not isinstance(node, (ast.Name, ast.Attribute))
+            or dotted(node) != callee
+            or not isinstance(node.ctx, ast.Load)
+        ):
             continue
         if tree.parents.get(id(node)) is None:
             raise Blocked("unknown-caller", f"`{callee}` is used at the head of the function (line {node.lineno})")
@@ -175,10 +189,10 @@ def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue)
             continue
         if not isinstance(parent, ast.Call) or parent.func is not node:
             raise Blocked("unknown-caller", f"`{callee}` is handed on without being called (line {node.lineno})")
-        if any(isinstance(a, ast.Starred) for a in parent.args[:1]):
-            raise Blocked("unknown-caller", f"`{callee}` is called with unpacked arguments (line {node.lineno})")
         if tree.is_shadowed(value.text.partition(".")[0], node):
-            raise Blocked("name-taken", f"the device has another meaning where `{callee}` is called (line {node.lineno})")
+            raise Blocked(
+                "name-taken", f"the device has another meaning where `{callee}` is called (line {node.lineno})"
+            )
         end = file.node_range(node)[1]
         opened = file.text.index("(", end)
         if file.text[end:opened].strip(BLANK):
@@ -197,6 +211,8 @@ def _first_argument(file: SourceFile, call: ast.Call, at: int, text: str) -> Spl
         start = file.offset(*first)
         if file.starts_line(start) and first[0] > line:
             begin = file.line_start(first[0])
+            if sum(1 for a in given if a.lineno == first[0]) > 1:
+                return Splice(start, start, f"{text}, ")
             return Splice(begin, begin, f"{file.text[begin:start]}{text},{file.line_break(first[0])}")
         raise Blocked("layout", f"the arguments on line {line} are spread out")
     return Splice(at, at, f"{text}{', ' if given else ''}")
@@ -212,7 +228,7 @@ def decorator_splices(
     swapped: Sequence[tuple[Span, str]],
     added: Iterable[str],
 ) -> list[Splice]:
-    """Decorators taken away, replaced and put above the others. Raises Blocked where a comment would go, or a layout is unusual."""
+    """Decorators taken away, replaced and put above the others. Raises Blocked where a comment would go with them."""
     spans = {span_of(d): d for d in node.decorator_list}
     for span in (*removed, *(s for s, _ in swapped)):
         if span not in spans:
@@ -345,7 +361,7 @@ FRAGILE = re.compile(r"(?i)half|bfloat16|float16|float8|fp8|sparse|compile|trito
 
 
 def check_fixture(file: SourceFile, edit: FunctionEdit) -> None:
-    """Raise Blocked where set-up code, which runs before the CPU variant of a test is skipped, may not work on the CPU."""
+    """Raise Blocked where set-up code may not work on the CPU: it runs before the CPU variant is skipped."""
     node = file.function_at(edit.line)
     for child in (inner for statement in node.body for inner in ast.walk(statement)):
         word = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""

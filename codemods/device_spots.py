@@ -14,10 +14,12 @@ MEANT = ("cuda", "accelerator")
 """Devices that a suite names when it means the accelerator there is."""
 HARMLESS = ("cpu", "meta")
 TAKES_TYPE = frozenset(
-    """autocast GradScaler init_device_mesh DeviceMesh from_group get_autocast_dtype set_autocast_dtype is_autocast_enabled
-    set_autocast_enabled is_autocast_available custom_fwd custom_bwd get_interface_for_device is_big_gpu""".split()
+    """
+    autocast GradScaler init_device_mesh DeviceMesh from_group get_autocast_dtype set_autocast_dtype custom_fwd
+    custom_bwd is_autocast_enabled set_autocast_enabled is_autocast_available get_interface_for_device is_big_gpu
+    """.split()
 )
-"""Callees of torch whose device argument is a bare type (torch/amp/autocast_mode.py, torch/distributed/device_mesh.py)."""
+"""Functions whose device argument is a bare type (torch/amp/autocast_mode.py, torch/distributed/device_mesh.py)."""
 DEVICE_MODULE = "torch.get_device_module(device)"
 VENDOR_RESULTS = ("get_device_properties", "get_device_name", "get_arch_list")
 """What every device module has, with a result that only fits its own device."""
@@ -57,7 +59,7 @@ def split_device(device: str) -> tuple[tuple[str, ...], str]:
 
 
 def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
-    """The places that are rewritten among the uses of one function. Raises Blocked for one that cannot be left and not be changed."""
+    """The places that are rewritten among the uses of one function. Raises Blocked for what can neither stay nor go."""
     found = [spot for spot in (spot_of(use, ground) for use in uses) if spot is not None]
     return tuple(found)
 
@@ -81,14 +83,19 @@ def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
         "text": ("golden-text", "is part of a text that is looked for"),
         "fake": ("fake-mode", "is under a fake mode"),
         "key": ("unknown-use", "is a key"),
-        "parametrization": ("loop" if use.context == "for" else "parametrized", "is one of several that the test runs with"),
+        "parametrization": (
+            "loop" if use.context == "for" else "parametrized",
+            "is one of several that the test runs with",
+        ),
     }.get(use.role, ("unknown-use", "is used for something that cannot be told"))
     raise Blocked(reason, f"`{use.name}` {text}", use.span)
 
 
 def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot:
     if not use.sure:
-        raise Blocked("unknown-use", f"`{use.name}` goes to {use.context or 'something'} that may not be a device", use.span)
+        raise Blocked(
+            "unknown-use", f"`{use.name}` goes to {use.context or 'something'} that may not be a device", use.span
+        )
     others = [kind for kind in types if kind not in MEANT and kind not in HARMLESS]
     if others:
         raise Blocked("unknown-use", f"`{use.name}` places on {others[0]}", use.span)
@@ -98,7 +105,9 @@ def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Groun
         return Spot(use.span, "move", use.name)
     if use.construct == "tensor_type":
         entry = ground.catalog.tensor_types.get(use.name)
-        return Spot(use.span, "tensor_type", use.name, entry.dtype if entry is not None and entry.kind == "tensor" else "")
+        return Spot(
+            use.span, "tensor_type", use.name, entry.dtype if entry is not None and entry.kind == "tensor" else ""
+        )
     if use.construct == "fstring":
         return Spot(use.span, "prefix", types[0])
     if use.construct == "attribute" or use.construct == "bare_device":
@@ -138,7 +147,13 @@ def _backend(use: DeviceUse, ground: Ground) -> Spot | None:
     entry = ground.catalog.collectives.get(use.name)
     if use.role == "fake" or (entry is not None and not entry.vendor):
         return None
-    if entry is not None and use.role == "backend" and use.construct == "backend" and entry.vendor == "cuda" and use.sure:
+    if (
+        entry is not None
+        and use.role == "backend"
+        and use.construct == "backend"
+        and entry.vendor == "cuda"
+        and use.sure
+    ):
         return Spot(use.span, "backend", use.name)
     raise Blocked("vendor-api", f"the back end `{use.name}` is what is asked for", use.span)
 
@@ -147,7 +162,7 @@ def _backend(use: DeviceUse, ground: Ground) -> Spot | None:
 
 
 def api_spot(use: DeviceUse, ground: Ground) -> Spot | None:
-    """The device-generic form of a name of a device module. Raises Blocked where there is none, or none that is the same."""
+    """The device-generic form of a name of a device module. Raises Blocked where there is none that is the same."""
     if use.role in ("text", "key", "fake"):
         raise Blocked("unknown-use", f"`{use.name}` is no call", use.span)
     entry = ground.catalog.find_api(use.name)
@@ -187,6 +202,10 @@ def _note(entry: DeviceApi) -> str:
         notes.append("positional")
     if entry.name.rpartition(".")[2] in VENDOR_RESULTS:
         notes.append("unused")
-    if entry.returns_differ and entry.replacement not in ("torch.Stream", "torch.Event", "torch.accelerator.current_stream"):
+    if entry.returns_differ and entry.replacement not in (
+        "torch.Stream",
+        "torch.Event",
+        "torch.accelerator.current_stream",
+    ):
         notes.append("unused")
     return " ".join(notes)

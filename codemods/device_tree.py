@@ -58,14 +58,19 @@ class FunctionTree:
                     end = span_of(node.func)
                     start = (end.end_line, end.end_column - len(name.encode()))
                     whole = span_of(node)
-                    if start == (span.line, span.column) and (whole.end_line, whole.end_column) == (span.end_line, span.end_column):
+                    if start == (span.line, span.column) and (whole.end_line, whole.end_column) == (
+                        span.end_line,
+                        span.end_column,
+                    ):
                         return node
         raise Blocked("layout", f"no call of .{name}() is where it was (line {span.line})", span)
 
     def scopes_between(self, node: ast.AST) -> Iterator[Scope]:
         """Nested functions, lambdas and classes that ``node`` stands in, from the inside out."""
         for up in self.ancestors(node):
-            if up is not self.node and isinstance(up, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            if up is not self.node and isinstance(
+                up, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+            ):
                 yield up
 
     @cached_property
@@ -106,7 +111,11 @@ class FunctionTree:
 
     def binds_again(self, name: str) -> bool:
         """Whether the function binds ``name`` in its own scope beside a parameter of that name."""
-        inner = {id(n) for n in ast.walk(self.node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))}
+        inner = {
+            id(n)
+            for n in ast.walk(self.node)
+            if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+        }
         inner.discard(id(self.node))
         for node in ast.walk(self.node):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):

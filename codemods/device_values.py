@@ -1,7 +1,8 @@
 """What stands for the device under test in a function, and why something there is left alone.
 
-``device`` is the string that the loader passes (``cuda:0``), ``self.device_type`` and ``cls.device_type`` are bare types. A bare type is
-asked for by what joins it with an index of its own, compares it, or looks it up (pytorch/pytorch#170254, #192972).
+``device`` is the string that the loader passes (``cuda:0``), ``self.device_type`` and ``cls.device_type`` are bare
+types. A bare type is asked for by what joins it with an index of its own, compares it, or looks it up
+(pytorch/pytorch#170254, #192972).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Spot:
 
     span: Span
     action: str
-    """'value', 'type', 'prefix', 'move', 'api', 'tensor_type', 'activity', 'backend', 'question' (see codemods.device_edits)."""
+    """A key of codemods.device_edits.ACTIONS."""
     old: str = ""
     """What has to stand there: the value of the string, the name."""
     new: str = ""
@@ -94,4 +95,6 @@ class FunctionEdit:
 
     @property
     def does_nothing(self) -> bool:
-        return not (self.parameter or self.spots or self.pass_to or self.removed or self.added or self.swapped or self.rename)
+        return not (
+            self.parameter or self.spots or self.pass_to or self.removed or self.added or self.swapped or self.rename
+        )

@@ -1,7 +1,8 @@
-"""Takes the process-group back end of a device-generic test from its device, and its requirement from the accelerator there is.
+"""Takes the process-group back end of a device-generic test from its device, and its requirement likewise.
 
-``"nccl"`` as an argument of ``init_process_group`` or ``new_group`` becomes ``get_default_backend_for_device(device)``; ``@requires_nccl()``
-becomes ``@requires_accelerator_dist_backend()``. Where a back end is what is tested, it stays. (Field notes P5.)
+``"nccl"`` as an argument of ``init_process_group`` or ``new_group`` becomes
+``get_default_backend_for_device(device)``; ``@requires_nccl()`` becomes ``@requires_accelerator_dist_backend()``.
+Where a back end is what is tested, it stays.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def _with_requirements(context: Context, changes: Sequence[Change]) -> tuple[Cha
         known = by_symbol.get(symbol)
         if isinstance(known, TestChange):
             edit = replace(known.function, swapped=swapped)
-            by_symbol[symbol] = replace(known, function=edit, imports=(*known.imports, *imports), applicability="unsafe")
+            by_symbol[symbol] = replace(
+                known, function=edit, imports=(*known.imports, *imports), applicability="unsafe"
+            )
         elif not any(u.construct == "backend" and u.role != "fake" for u in found.function.uses):
             by_symbol[symbol] = TestChange(
                 codemod=DistributedBackend.name,

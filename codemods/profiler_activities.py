@@ -1,7 +1,8 @@
 """Asks the profiler for the activity of the device under test instead of CUDA's.
 
-Only where a list of activities is asked for, and the test looks for no event of one vendor's runtime. Names of fields and sort keys stay:
-their ``cuda_`` forms are read from whatever device there is (torch/autograd/profiler_util.py).
+Only where a list of activities is asked for, and the test looks for no event of one vendor's runtime. Names of
+fields and sort keys stay: their ``cuda_`` forms are read from whatever device there is
+(torch/autograd/profiler_util.py).
 """
 
 from __future__ import annotations

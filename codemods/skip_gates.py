@@ -1,11 +1,12 @@
 """Turns skips that ask the host into ones that ask the device under test, in classes that are instantiated.
 
-An availability gate and ``@onlyCUDA`` become ``@onlyAccelerator``, a global skip its device-aware form from the catalog, a gate of the
-whole class one of each test. Capability gates and compound conditions stay. (Field notes P2, P10, P12.)
+An availability gate and ``@onlyCUDA`` become ``@onlyAccelerator``, a global skip its device-aware form from the
+catalog, a gate of the whole class one of each test. Capability gates and compound conditions stay.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,8 @@ from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import reach
 
 ONLY = "onlyAccelerator"
+DOUBLE = re.compile(r"double|float64|complex|all_types|floating_types|get_all_dtypes")
+"""Dtypes, and lists of them, that hold 64-bit or complex ones (pytorch/pytorch#193669)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,12 +104,20 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
         entry = context.catalog.find_decorator(decorator.qualified)
         if entry is not None and entry.needs_bool:
             _lazy_condition(context, decorator, draft)
-        elif not cls.is_instantiated or home_device(cls) not in ("", "cpu"):
+        elif not cls.is_instantiated or home_device(cls) not in ("", "cpu") or cls.label == "GENERIC":
             continue
         elif entry is not None and entry.role == "whitelist":
             _whitelist(context, cls, function, decorator, entry, draft)
         elif decorator.span in gates:
-            _gate(context, decorator, gates[decorator.span], takes, draft, _is_compiled(cls, function), _needs_one(context, cls, function))
+            _gate(
+                context,
+                decorator,
+                gates[decorator.span],
+                takes,
+                draft,
+                _is_compiled(cls, function),
+                _needs_one(context, cls, function),
+            )
     if not (draft.removed or draft.swapped):
         return None
     edit = _edit_of(function, draft)
@@ -131,7 +142,9 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
 def _edit_of(function: Function, draft: Draft) -> FunctionEdit:
     """onlyAccelerator stands outermost: in the place of what goes if that is first, else above all others."""
     removed, swapped = list(draft.removed), list(draft.swapped)
-    there = any(d.qualified.rpartition(".")[2] == ONLY for d in function.decorators) or any(t == ONLY for _, t in swapped)
+    there = any(d.qualified.rpartition(".")[2] == ONLY for d in function.decorators) or any(
+        t == ONLY for _, t in swapped
+    )
     added: tuple[str, ...] = ()
     if draft.only and not there:
         first = function.decorators[0].span
@@ -157,7 +170,7 @@ def _is_compiled(cls: LinkedClass, function: Function) -> bool:
 
 
 def _lazy_condition(context: Context, decorator: Decorator, draft: Draft) -> None:
-    """``@serialTest(TEST_ACCELERATOR)`` raises at import: its condition has to be a bool (torch/testing/_internal/common_utils.py)."""
+    """``@serialTest(TEST_ACCELERATOR)`` raises at import: the condition has to be a bool (common_utils.py)."""
     if len(decorator.arguments) != 1:
         return
     condition = decorator.arguments[0]
@@ -173,7 +186,12 @@ def _whitelist(
 ) -> None:
     """``@onlyCUDA`` -> ``@onlyAccelerator`` where the body is portable. Raises Blocked."""
     devices = entry.devices
-    if entry.generic_form != ONLY or ANY_ACCELERATOR in devices or decorator.called or not set(devices) & {"cuda", "xpu"}:
+    if (
+        entry.generic_form != ONLY
+        or ANY_ACCELERATOR in devices
+        or decorator.called
+        or not set(devices) & {"cuda", "xpu"}
+    ):
         return
     others = set(cls.devices.devices) - {"cpu", "meta", *devices}
     if not others:
@@ -186,6 +204,8 @@ def _whitelist(
         known = context.catalog.find_decorator(other.qualified)
         if known is not None and (known.library or known.role in ("count", "library", "capability")):
             raise Blocked("capability-gate", f"@{other.name} asks for more than a device", other.span)
+    if "mps" in others and any(DOUBLE.search(a.text) for d in function.decorators for a in d.arguments):
+        raise Blocked("capability-gate", "its dtypes may be ones that MPS does not have")
     draft.swapped.append((decorator.span, ONLY))
     draft.names.append(ONLY)
     draft.says.append(f"let every accelerator run what @{decorator.name} kept to {' and '.join(devices)}")
@@ -263,7 +283,11 @@ def _available(
     if not takes:
         raise Blocked("unused-device", f"@{decorator.name} would ask a test that takes no device", decorator.span)
     if not bound:
-        raise Blocked("unknown-gate", f"@{decorator.name} may mean the CPU variant as well, which ran where the host has the device", decorator.span)
+        raise Blocked(
+            "unknown-gate",
+            f"@{decorator.name} may mean the CPU variant as well, which ran where the host has the device",
+            decorator.span,
+        )
     _need(context, ONLY, entry_since(context, ONLY))
     draft.removed.append(decorator.span)
     draft.names.append(ONLY)
@@ -273,7 +297,7 @@ def _available(
 
 
 def _replacement(context: Context, decorator: Decorator) -> tuple[SkipReplacement, str] | None:
-    """The device-aware form of a global skip, and its text, '{reason}' for the reason as written; None where there is none."""
+    """The device-aware form of a global skip, and its text with '{reason}' for the reason; None where there is none."""
     source, form, reason = skip_parts(decorator)
     for entry in context.catalog.skip_replacements:
         if (entry.source, entry.form) != (source, form) or entry.widens:
@@ -318,8 +342,8 @@ def skip_parts(decorator: Decorator) -> tuple[str, str, str]:
 
 
 def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> bool:
-    """Plan that a gate on the whole of an instantiated class becomes one of each test, if all of them take it; whether it does."""
-    if not cls.is_instantiated or home_device(cls) not in ("", "cpu") or not cls.own_tests:
+    """Plan that a gate of an instantiated class becomes one of each test, if all can take it; whether it does."""
+    if not cls.is_instantiated or home_device(cls) not in ("", "cpu") or not cls.own_tests or cls.label == "GENERIC":
         return False
     gates = [g for g in cls.facts.gates if g.form == "class_decorator" and not g.combine]
     wanted = []
@@ -331,19 +355,27 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
         return False
     span = class_span(cls.facts)
     if newer_than(entry_since(context, ONLY), context.settings):
-        plan.refuse(cls.facts.qualname, Blocked("needs-newer-torch", "").reason, f"@{ONLY} is newer than the torch set", span)
+        plan.refuse(
+            cls.facts.qualname, Blocked("needs-newer-torch", "").reason, f"@{ONLY} is newer than the torch set", span
+        )
         return False
     if is_taken(context.module, Import(COMMON_DEVICE_TYPE, ONLY)) or cls.subclasses() or cls.inherited_tests:
         plan.refuse(cls.facts.qualname, "unknown-gate", "its gate holds for more than its own tests", span)
         return False
     vendor = next((u for f in cls.own_tests for u in _uses(cls, f) if _is_bound(context, u)), None)
     if vendor is not None:
-        plan.refuse(cls.facts.qualname, "vendor-api", f"its tests use `{vendor.name}`, which is for {vendor.device}", span)
+        plan.refuse(
+            cls.facts.qualname, "vendor-api", f"its tests use `{vendor.name}`, which is for {vendor.device}", span
+        )
         return False
     without = [f.name for f in cls.own_tests if "device" not in f.parameters and "devices" not in f.parameters]
     fixtures = [m for m in cls.facts.methods if m.kind == "setup" and any(u.construct == "api" for u in m.uses)]
     if without or fixtures:
-        what = f"{without[0]} takes no device" if without else f"{fixtures[0].name} needs the device before the test is skipped"
+        what = (
+            f"{without[0]} takes no device"
+            if without
+            else f"{fixtures[0].name} needs the device before the test is skipped"
+        )
         plan.refuse(cls.facts.qualname, "unknown-gate", f"its gate cannot be each test's: {what}", span)
         return False
     edits = [

@@ -1,7 +1,8 @@
 """Splits a class whose tests belong to several labels into one class for each, in place (opt-in: ``--split``).
 
-What the tests share goes to a base without tests, since a base with tests would lose or double them once a subclass is instantiated.
-The GENERIC part, else the first, keeps the name, and its place; the tests keep their order and their text.
+What the tests share goes to a base without tests, since a base with tests would lose or double them once a subclass
+is instantiated. The GENERIC part, else the first, keeps the name, and its place; the tests keep their order and
+their text.
 """
 
 from __future__ import annotations
@@ -63,7 +64,12 @@ class SplitClass(Codemod):
         plan = PlanBuilder(self.name)
         for cls in context.test_classes():
             verdict = context.verdict(cls)
-            if verdict is None or verdict.label != "SPLIT" or len({t.label for t in verdict.tests}) < 2 or cls.is_instantiated:
+            if (
+                verdict is None
+                or verdict.label != "SPLIT"
+                or len({t.label for t in verdict.tests}) < 2
+                or cls.is_instantiated
+            ):
                 continue
             try:
                 plan.add(_change(context, cls, verdict))
@@ -137,7 +143,9 @@ def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiatio
         raise Blocked("dynamic", f"`{twice}` is defined more than once")
     tests = {f.name for f in cls.own_tests}
     for method in facts.methods:
-        called = next((r for r in method.references if r.partition(".")[2] in tests and r.startswith(("self.", "cls."))), "")
+        called = next(
+            (r for r in method.references if r.partition(".")[2] in tests and r.startswith(("self.", "cls."))), ""
+        )
         if called:
             raise Blocked("unknown-caller", f"`{called}` is called by `{method.name}`", method.span)
     if any(name.startswith("test") for name, _ in facts.attributes):
@@ -222,7 +230,9 @@ def _chunks(file: SourceFile, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         first, last = first_line(statement), statement.end_lineno or statement.lineno
         start, end = file.node_range(statement)
         rest = file.text[end : file.line_end(last)].strip(BLANK)
-        own_line = file.starts_line(file.line_start(first) + len(file.line_text(first)) - len(file.line_text(first).lstrip(BLANK)))
+        own_line = file.starts_line(
+            file.line_start(first) + len(file.line_text(first)) - len(file.line_text(first).lstrip(BLANK))
+        )
         if first < at or not own_line or (rest and not rest.startswith("#")):
             raise Blocked("layout", f"a statement of the class shares its lines (line {first})")
         text = file.text[file.line_start(at) : file.line_start(last + 1)]
@@ -248,7 +258,7 @@ def _header_end(file: SourceFile, node: ast.ClassDef) -> int:
 
 
 def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
-    """Raise Blocked where the parts hang together by names of the class's own scope, or by names that hold the class's name."""
+    """Raise Blocked where the parts hang together by names of the class's own scope, or by private ones."""
     bound = {
         target.id
         for s in node.body
@@ -269,4 +279,6 @@ def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
     for child in ast.walk(node):
         name = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
         if name.startswith("__") and not name.endswith("__"):
-            raise Blocked("unknown-name", f"`{name}` is private to the class (line {getattr(child, 'lineno', node.lineno)})")
+            raise Blocked(
+                "unknown-name", f"`{name}` is private to the class (line {getattr(child, 'lineno', node.lineno)})"
+            )

@@ -20,7 +20,6 @@ from hwlint.rules.registry import rules_for
 from hwlint.scan.facts import ModuleFacts
 from hwlint.scan.suppressions import apply
 
-
 MANY_MODULES = 200
 """From this many on, processes save more than they take."""
 

@@ -237,7 +237,7 @@ def _estimate(course: Course | None, *, listed: bool) -> Estimate | None:
     from hwlint.progress.history.commits import read_date
     from hwlint.progress.history.estimate import estimate
 
-    points = [p for p in course.points if not listed or p.allowlist_entries is not None]
+    points = [p for p in course.pace if not listed or p.allowlist_entries is not None]
     if listed and len(points) < 2:
         return None
     times = [read_date(point.date) or 0 for point in points]

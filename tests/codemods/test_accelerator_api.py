@@ -1,5 +1,7 @@
 """accelerator_api: golden pairs byte for byte, and what is refused with which reason."""
 
+# ruff: noqa: E501  # Pairs are read side by side.
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """device_parameter: golden pairs byte for byte, and what is refused with which reason."""
 
+# ruff: noqa: E501  # Pairs are read side by side.
+
 from __future__ import annotations
 
 import pytest
@@ -44,7 +46,9 @@ def body_after(body: str, before: str = "") -> str:
     """What becomes of the body of the one test of class ``T``."""
     text = change(class_with(body, before))
     assert f"{before}\n\nclass T(TestCase):\n    @onlyAccelerator\n    def test_t(self, device):\n" in text, text
-    rest = text.partition("def test_t(self, device):\n")[2].partition("\n\n\ninstantiate_device_type_tests(T, globals()")[0]
+    rest = text.partition("def test_t(self, device):\n")[2].partition(
+        "\n\n\ninstantiate_device_type_tests(T, globals()"
+    )[0]
     return "\n".join(line.removeprefix("        ") for line in rest.split("\n"))
 
 
@@ -201,8 +205,12 @@ def test_a_new_call_stands_beside_those_at_the_end() -> None:
         "\n\nclass U(TestCase):\n    def test_u(self, device):\n        torch.ones(2, device=device)\n"
         "\n\ninstantiate_device_type_tests(U, globals())\n"
     )
-    source = source.replace("import torch\n", "import torch\n" + NEW_HEAD.split("\n")[2].partition(", only")[0] + "\n", 1)
-    assert change(source).endswith("instantiate_device_type_tests(U, globals())\ninstantiate_device_type_tests(T, globals())\n")
+    source = source.replace(
+        "import torch\n", "import torch\n" + NEW_HEAD.split("\n")[2].partition(", only")[0] + "\n", 1
+    )
+    assert change(source).endswith(
+        "instantiate_device_type_tests(U, globals())\ninstantiate_device_type_tests(T, globals())\n"
+    )
 
 
 def test_a_class_in_a_block_is_instantiated_there() -> None:
@@ -214,7 +222,10 @@ def test_a_class_in_a_block_is_instantiated_there() -> None:
 
 def test_a_class_gate_becomes_one_of_each_test() -> None:
     source = f"{HEAD}\n\n{GATE}\nclass T(TestCase):\n    def test_a(self):\n        torch.ones(1).cuda()\n"
-    assert f"\n\nclass T(TestCase):\n    @onlyAccelerator\n    def test_a(self, device):\n        torch.ones(1).to(device)\n" in change(source)
+    assert (
+        "\n\nclass T(TestCase):\n    @onlyAccelerator\n    def test_a(self, device):\n        torch.ones(1).to(device)\n"
+        in change(source)
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,6 +256,7 @@ def test_a_class_gate_becomes_one_of_each_test() -> None:
         ("torch.cuda.synchronize()\nx.cuda()", "torch.accelerator.synchronize()\nx.to(device)"),
         ("x.cuda()\nself.assertTrue(torch.ones(1, device='cpu').cpu() is not None)", "x.to(device)\nself.assertTrue(torch.ones(1, device='cpu').cpu() is not None)"),
         ("torch.randn(\n    2,\n    device=(\n        # why\n        'cuda'\n    ),\n)", "torch.randn(\n    2,\n    device=(\n        # why\n        device\n    ),\n)"),
+        ('device = "cuda" if torch.cuda.is_available() else "cpu"\nx.cuda()\ntorch.ones(1, device=device)', "x.to(device)\ntorch.ones(1, device=device)"),
         ("with self.subTest(n=1):\n    x.cuda()", "with self.subTest(n=1):\n    x.to(device)"),
     ],
 )  # fmt: skip
@@ -296,7 +308,11 @@ def test_bodies_that_stay(body: str, reason: str) -> None:
 )  # fmt: skip
 def test_classes_that_stay(source: str, reason: str) -> None:
     found = refusal(source)
-    assert found == reason or (reason == "dynamic" and found == "class-member") or (reason == "layout" and found == "name-used-later")
+    assert (
+        found == reason
+        or (reason == "dynamic" and found == "class-member")
+        or (reason == "layout" and found == "name-used-later")
+    )
 
 
 def test_a_helper_that_others_call_keeps_its_class() -> None:
@@ -333,7 +349,9 @@ instantiate_device_type_tests(T, globals())
 """
     outcome = migrate(source, NAME)
     check_invariants(outcome, NAME)
-    assert outcome.after.decode() == source.replace('torch.ones(2, device="cuda").cuda()', "torch.ones(2, device=device).to(device)")
+    assert outcome.after.decode() == source.replace(
+        'torch.ones(2, device="cuda").cuda()', "torch.ones(2, device=device).to(device)"
+    )
     assert [c.applicability for c in outcome.changes] == ["safe"]
     assert reasons(outcome)["T.test_b"] == "mixed-devices"
     assert reasons(outcome)["T.test_c"] in ("name-taken", "layout")
@@ -350,3 +368,133 @@ def test_test_ids_are_renames() -> None:
     fates = {(e.fate, e.device, e.after.name if e.after else "") for e in outcome.manifest.entries}
     assert ("renamed", "cpu", "test_t_cpu") in fates or ("renamed", "cuda", "test_t_cuda") in fates
     assert not outcome.manifest.lost
+
+
+def test_a_test_that_nothing_surely_keeps_off_the_cpu_stays() -> None:
+    source = f"""{HEAD}
+
+class T(TestCase):
+    def _run(self, mesh):
+        if mesh.has_rng:
+            return torch.ones(1, device="cuda")
+        return torch.ones(1)
+
+    def test_a(self):
+        self._run(mesh)
+"""
+    assert refusal(source) in ("uncertain", "layout")
+    assert "@onlyAccelerator\n    def test_a(self, device)" in change(
+        source.replace("        if mesh.has_rng:\n    ", "")
+    )
+
+
+def test_a_tag_that_says_otherwise_keeps_the_class() -> None:
+    tagged = "class T(TestCase):\n    hw_classification = HardwareClassification.GENERIC\n"
+    source = (
+        class_with("torch.ones(1).cuda()")
+        .replace("class T(TestCase):\n", tagged)
+        .replace("import TEST", "import HardwareClassification, TEST")
+    )
+    assert refusal(source) == "contradiction"
+
+
+def test_set_up_that_may_not_work_on_the_cpu_keeps_the_class() -> None:
+    fixture = "\n    def setUp(self):\n        super().setUp()\n        self.x = torch.ones(1).cuda().half()\n"
+    assert refusal(class_with("torch.ones(1).cuda()", after=fixture)) in ("raises-without-accelerator", "layout")
+
+
+def test_a_class_for_one_device_is_left_without_a_word() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests
+from torch.testing._internal.common_utils import TestCase
+
+
+class T(TestCase):
+    def test_a(self, device):
+        torch.ones(2, device="cuda")
+
+
+instantiate_device_type_tests(T, globals(), only_for="cuda")
+"""
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and not outcome.refusals
+
+
+def test_calls_that_are_spread_out() -> None:
+    body = "self._run(\n    1,\n    n=2,\n)\nself._run(\n    1, n=2\n)\nself._run(*[1])"
+    helper = "\n    def _run(\n        self,\n        first,\n        n=1,\n    ):\n        return torch.ones(first).cuda()\n"
+    text = change(class_with(body, after=helper))
+    assert "        self._run(\n            device,\n            1,\n            n=2,\n        )\n" in text
+    assert "        self._run(\n            device, 1, n=2\n        )\n        self._run(device, *[1])\n" in text
+    assert "    def _run(\n        self,\n        device,\n        first,\n        n=1,\n    ):\n" in text
+
+
+def test_a_helper_that_is_handed_on_asks_the_class() -> None:
+    text = change(
+        class_with("list(map(self._run, [1]))", after="\n    def _run(self, n):\n        return torch.ones(n).cuda()\n")
+    )
+    assert "    def _run(self, n):\n        return torch.ones(n).to(self.device_type)\n" in text
+
+
+def test_processes_have_a_device_each() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_distributed import MultiProcessTestCase, skip_if_lt_x_gpu
+
+
+class T(MultiProcessTestCase):
+    @skip_if_lt_x_gpu(2)
+    def test_a(self):
+        \"\"\"Docs.\"\"\"
+        x = torch.ones(1, device=f"cuda:{self.rank}").cuda()
+        y = torch.ones(1).cuda(self.rank)
+
+    @skip_if_lt_x_gpu(2)
+    def test_b(self):
+        torch.ones(1).cuda()
+"""
+    after = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyAccelerator
+from torch.testing._internal.common_distributed import MultiProcessTestCase, skip_if_lt_x_gpu
+
+
+class T(MultiProcessTestCase):
+    @onlyAccelerator
+    @skip_if_lt_x_gpu(2)
+    def test_a(self, device):
+        \"\"\"Docs.\"\"\"
+        device_type = torch.device(device).type
+        x = torch.ones(1, device=f"{device_type}:{self.rank}").to(device_type)
+        y = torch.ones(1).to(torch.device(device_type, self.rank))
+
+    @onlyAccelerator
+    @skip_if_lt_x_gpu(2)
+    def test_b(self, device):
+        torch.ones(1).to(torch.device(device).type)
+
+
+instantiate_device_type_tests(T, globals())
+"""
+    assert change(source) == after
+
+
+def test_a_triton_gate_stays_or_is_widened() -> None:
+    source = """\
+import torch
+from torch.testing._internal.common_utils import TestCase
+from torch.testing._internal.inductor_utils import GPU_TYPE
+from torch.testing._internal.triton_utils import requires_gpu
+
+
+class T(TestCase):
+    @requires_gpu
+    def test_a(self):
+        torch.compile(torch.sin)(torch.ones(1, device=GPU_TYPE))
+"""
+    assert "    @onlyAccelerator\n    @requires_gpu\n    def test_a(self, device):\n" in change(source)
+    cuda = source.replace("requires_gpu", "requires_cuda").replace("device=GPU_TYPE", 'device="cuda"')
+    text = change(cuda)
+    assert "    @onlyAccelerator\n    @requires_gpu\n    def test_a(self, device):\n" in text
+    assert "import requires_cuda, requires_gpu\n" in text

@@ -1,5 +1,7 @@
 """distributed_backend: golden pairs, and what is refused."""
 
+# ruff: noqa: E501  # Pairs are read side by side.
+
 from __future__ import annotations
 
 import pytest
@@ -54,7 +56,14 @@ def test_requirements() -> None:
     assert outcome.after.decode() == after
 
 
-@pytest.mark.parametrize("line", ['self.assertEqual(dist.get_backend(), "nccl")', 'dist.init_process_group("cpu:gloo,cuda:nccl")', 'run(backend="nccl")'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'self.assertEqual(dist.get_backend(), "nccl")',
+        'dist.init_process_group("cpu:gloo,cuda:nccl")',
+        'run(backend="nccl")',
+    ],
+)
 def test_a_back_end_that_is_tested_stays(line: str) -> None:
     outcome = migrate(class_with(line), NAME, unsafe=True)
     assert not outcome.changed

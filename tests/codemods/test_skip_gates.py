@@ -1,5 +1,7 @@
 """skip_gates: golden pairs byte for byte, and what is refused with which reason."""
 
+# ruff: noqa: E501  # Pairs are read side by side.
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -25,7 +27,9 @@ from torch.testing._internal.common_utils import *
 """
 
 
-def class_with(decorators: str, body: str = "torch.ones(2, device=device)", name: str = "test_t", parameters: str = "device") -> str:
+def class_with(
+    decorators: str, body: str = "torch.ones(2, device=device)", name: str = "test_t", parameters: str = "device"
+) -> str:
     lines = "".join(f"    {line}\n" for line in decorators.split("\n"))
     return (
         f"{HEAD}class T(TestCase):\n{lines}    def {name}(self{', ' if parameters else ''}{parameters}):\n        {body}\n"
@@ -116,7 +120,9 @@ class T(TestCase):
 
 instantiate_device_type_tests(T, globals())
 """
-    after = before.replace('@unittest.skipIf(not TEST_CUDA, "no CUDA")\n', "").replace("    # first\n", "    # first\n    @onlyAccelerator\n")
+    after = before.replace('@unittest.skipIf(not TEST_CUDA, "no CUDA")\n', "").replace(
+        "    # first\n", "    # first\n    @onlyAccelerator\n"
+    )
     outcome = migrate(before, NAME, unsafe=True)
     check_invariants(outcome, NAME, unsafe=True)
     assert outcome.after.decode() == after
@@ -137,7 +143,9 @@ def test_a_class_for_one_device_is_none_of_its_business() -> None:
 
 def test_an_older_torch_has_no_onlyaccelerator() -> None:
     module = scan_module(class_with("@onlyCUDA").encode(), "test/test_sample.py", load_catalog())
-    context = Context(module, link([module], load_catalog()), replace(Settings(), torch="2.6"), {}, Options(unsafe=True))
+    context = Context(
+        module, link([module], load_catalog()), replace(Settings(), torch="2.6"), {}, Options(unsafe=True)
+    )
     plan = SkipGates().plan(context)
     assert not plan.changes
     assert [r.reason for r in plan.refusals] in (["needs-newer-torch"], ["policy"])

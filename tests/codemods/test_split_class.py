@@ -1,5 +1,7 @@
 """split_class: golden pairs byte for byte, and what is refused with which reason."""
 
+# ruff: noqa: E501  # Pairs are read side by side.
+
 from __future__ import annotations
 
 import pytest
@@ -106,7 +108,9 @@ def test_windows_lines() -> None:
 
 
 def test_nothing_shared_makes_no_base() -> None:
-    source = SOURCE.replace("    limit = 3  # at most\n\n", "").replace("    def _key(self, value):\n        return str(value)  # the key\n\n", "")
+    source = SOURCE.replace("    limit = 3  # at most\n\n", "").replace(
+        "    def _key(self, value):\n        return str(value)  # the key\n\n", ""
+    )
     source = source.replace("self._key(1)", "'1'")
     text = plan_of(source)[0]
     assert "Base" not in text
@@ -114,7 +118,7 @@ def test_nothing_shared_makes_no_base() -> None:
 
 
 def test_each_part_is_instantiated() -> None:
-    text = plan_of(SOURCE.replace('\n\nif __name__', '\n\ninstantiate_parametrized_tests(CacheTest)\n\nif __name__'))[0]
+    text = plan_of(SOURCE.replace("\n\nif __name__", "\n\ninstantiate_parametrized_tests(CacheTest)\n\nif __name__"))[0]
     assert "instantiate_parametrized_tests(CacheTest)\ninstantiate_parametrized_tests(CacheTestDevice)\n" in text
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwlint.progress.history.estimate import WEEK, Estimate, estimate, weekly_changes
+from hwlint.progress.render.tables import estimate_lines
 
 START = 1_767_600_000
 
@@ -51,6 +52,31 @@ def test_data_that_carry_no_estimate_say_so(values: list[int], reason: str) -> N
 def test_a_pace_that_takes_too_long_is_no_estimate() -> None:
     values = [100_000 - at // 3 for at in range(20)]
     assert "within ten years" in weekly(values).reason
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (Estimate(0, 0.0, 9, reason="zero is reached"), "Classes: none to go."),
+        (Estimate(5, -1.0, 2, reason="too short"), "No estimate: too short."),
+        (
+            Estimate(5, -1.0, 9, "2027-01-08", "2027-01-01", "2027-02-01", 1.0),
+            "Zero is reached between 2027-01-01 and 2027-02-01 in 80 of 100 simulated courses, "
+            "half of them by 2027-01-08.",
+        ),
+        (
+            Estimate(5, -1.0, 9, "2027-01-08", "2027-01-08", "2027-01-08", 1.0),
+            "Zero is reached about 2027-01-08 in 80 of 100 simulated courses.",
+        ),
+        (
+            Estimate(5, -1.0, 9, "2030-01-08", "2027-01-08", "", 0.8),
+            "Of 100 simulated courses 90 reach zero after 2027-01-08: half of them by 2030-01-08, "
+            "more than 10 not within ten years.",
+        ),
+    ],
+)
+def test_estimates_in_words(found: Estimate, sentence: str) -> None:
+    assert estimate_lines("Classes", found)[-1] == sentence
 
 
 def test_commits_between_weeks_count_for_their_week() -> None:

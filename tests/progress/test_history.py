@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,11 @@ def test_points_by_week_month_and_number(project: Project, moved: list[Truth]) -
         points = course(project, "--every", every)["points"]
         assert {p["revision"] for p in points} == {every_commit[0]["revision"], *ends}
         check_truth(points, [by_revision[p["revision"]] for p in points])
+
+
+def test_the_estimate_does_not_hang_on_what_is_shown(project: Project, moved: list[Truth]) -> None:
+    estimates = [course(project, "--rev", "HEAD~20", "--every", every)["estimate"] for every in ("week", "month", "15")]
+    assert estimates[0]["reason"] == "" and estimates[0] == estimates[1] == estimates[2]
 
 
 def test_since_a_date_and_a_revision(project: Project, moved: list[Truth], moved_suite: Moved) -> None:
@@ -180,6 +187,19 @@ def test_a_broken_file_is_a_file_without_classes(project: Project) -> None:
     repository.commit({"test_a.py": "def broken(:\n"})
     points = course(project, "--every", "1", "--no-cache")["points"]
     assert [(p["totals"]["classes"], p["totals"]["files_broken"]) for p in points] == [(1, 0), (0, 1)]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take UTF-8 names only")
+def test_a_name_that_is_not_utf8(project: Project) -> None:
+    repository = Repository(project.root)
+    (project.root / os.fsdecode(b"test_\xff.py")).write_text("x = 1\n")
+    project.untagged("test_a.py")
+    repository.commit()
+    points = course(project, "--no-cache")["points"]
+    assert [(p["totals"]["files"], p["totals"]["files_broken"]) for p in points] == [(2, 1)]
+    for name in ("text", "markdown", "csv", "html"):
+        assert project.hwlint("progress", "--no-cache", "--format", name) == 0, project.err
+        assert "test_\\xff.py" in project.out or name in ("text", "markdown")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ class Course:
     every: str
     notes: tuple[str, ...] = ()
     """What the reader should know of how the points were come by."""
+    pace: tuple[Point, ...] = ()
+    """What the estimate is made from: the points at the end of each week, whatever is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ def from_git(
     commit at all.
     """
     listed = list_commits(git, revision, since)
-    commits = sample(listed.commits, every)
+    shown = frozenset(c.name for c in sample(listed.commits, every))
+    weekly = frozenset(c.name for c in sample(listed.commits, "week"))
+    commits = [c for c in listed.commits if c.name in shown | weekly]
     if not commits:
         raise UsageError(f"there is no commit since {since!r}" if since else "there is no commit yet")
     wanted = ["*.py", f":(literal){scope.allowlist}"] if scope.allowlist else ["*.py"]
@@ -77,7 +81,8 @@ def from_git(
     points = tuple(_points(git, rows, scope, steps, report))
     rows.save()
     notes = () if listed.complete else ("the clone is shallow: its history starts at the first point shown",)
-    return Course(points, every, notes)
+    visible, paced = (tuple(p for p in points if p.revision in chosen) for chosen in (shown, weekly))
+    return Course(visible, every, notes, paced)
 
 
 def _points(
@@ -161,7 +166,7 @@ def from_snapshots(snapshots: Sequence[Snapshot]) -> Course:
     undated = sum(not s.origin.date for s in snapshots)
     points = tuple(_snapshot_point(by_date[date]) for date in sorted(by_date))
     notes = (f"snapshots without a date are left out: {undated}",) if undated else ()
-    return Course(points, "snapshot", notes)
+    return Course(points, "snapshot", notes, points)
 
 
 def _snapshot_point(snapshot: Snapshot) -> Point:

@@ -94,13 +94,13 @@ class Rows:
     def _make(self, path: str, files: Files) -> Row:
         modules, consulted = self._closure(path, files)
         suite = link(modules, self.catalog)
-        facts = suite.modules[path]
+        facts = modules[0]
         file = FileState(
             path=path,
             group="",
             owners=(),
             code_owners=(),
-            classes=class_states(suite, path),
+            classes=class_states(suite, facts.path),
             function_tests=function_tests(facts),
             problem="" if facts.problem is None else facts.problem.message,
         )

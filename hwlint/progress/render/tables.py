@@ -282,12 +282,14 @@ def estimate_lines(what: str, found: Estimate | None) -> list[str]:
         return [f"{what}: none to go."]
     if found.reason:
         return [f"{pace}.", f"No estimate: {found.reason}."]
-    end = (
-        f"between {found.earliest} and {found.latest}"
-        if found.latest
-        else f"not before {found.earliest}, perhaps much later"
-    )
-    return [f"{pace}.", f"Zero is reached {end} in 80 of 100 simulated courses, half of them by {found.median}."]
+    if found.earliest == found.latest:
+        return [f"{pace}.", f"Zero is reached about {found.median} in 80 of 100 simulated courses."]
+    half = f"half of them by {found.median}"
+    if not found.latest:
+        late = "more than 10 not within ten years"
+        return [f"{pace}.", f"Of 100 simulated courses 90 reach zero after {found.earliest}: {half}, {late}."]
+    end = f"between {found.earliest} and {found.latest}"
+    return [f"{pace}.", f"Zero is reached {end} in 80 of 100 simulated courses, {half}."]
 
 
 def _spread(points: Sequence[Point], limit: int) -> list[Point]:
