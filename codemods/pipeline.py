@@ -209,7 +209,7 @@ class FileRun:
 
     def _take_back(self, change: Change, why: CannotEdit | list[str]) -> None:
         self.barred.add(_key(change))
-        reason, text = ("layout", str(why)) if isinstance(why, CannotEdit) else ("guard", "; ".join(why[:3]))
+        reason, text = (getattr(why, "reason", "layout"), str(why)) if isinstance(why, CannotEdit) else ("guard", "; ".join(why[:3]))
         self.taken_back.append(
             Refusal(change.codemod, change.symbol, reason, f"{change.description}: {text}", change.span)
         )

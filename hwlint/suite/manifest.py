@@ -63,9 +63,9 @@ def compare(
     """Compare the tests of one file. ``renames`` maps old templates to new ones where a change moved or renamed them.
 
     Tests of one template are paired on the same device, by name where it is the same, else in their order. A template
-    that had one plain test lives on in the generated tests of whatever devices: the first of them is that test
-    renamed, the others are new. A plain template with several (parametrized) tests is paired with those of its first
-    device likewise.
+    that had plain tests lives on in the generated tests of whatever devices: those of the first device are the plain
+    ones renamed, and what is left of the plain ones (``@parametrize("device", ...)``) is paired with the next device's;
+    the others are new.
     """
     renames = renames or {}
     old = _by_template(before, renames)
@@ -93,19 +93,21 @@ def _compare_template(old: dict[str, list[TestId]], new: dict[str, list[TestId]]
     entries: list[Entry] = []
     lost: list[Entry] = []
     rest_old = {device: list(ids) for device, ids in old.items()}
+    plain: list[TestId] = []
     if PLAIN in rest_old and PLAIN not in new and new:
-        # Once plain, now generated: it lives on where it is generated.
-        first = next(iter(new))
-        rest_old.setdefault(first, []).extend(rest_old.pop(PLAIN))
+        # Once plain, now generated: it lives on where it is generated, on the first device that has room for it.
+        plain = rest_old.pop(PLAIN)
     elif PLAIN in new and PLAIN not in old and len(old) > 0:
         # Once generated, now plain: one run for all devices.
         first = next(iter(old))
         rest_old[PLAIN] = rest_old.pop(first)
     for device, ids in new.items():
-        previous = rest_old.pop(device, [])
-        fates, gone = _pair(device, previous, ids)
+        fates, gone = _pair(device, [*rest_old.pop(device, []), *plain], ids)
         entries += fates
-        lost += gone
+        waiting = {id(one) for one in plain}
+        plain = [e.before for e in gone if e.before is not None and id(e.before) in waiting]
+        lost += (e for e in gone if id(e.before) not in waiting)
+    lost += (Entry("lost", PLAIN, before=one) for one in plain)
     for device, ids in rest_old.items():
         lost += (Entry("lost", device, before=one) for one in ids)
     return entries, lost

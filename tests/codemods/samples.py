@@ -5,6 +5,8 @@ A line ends in ``#C`` where a comment may stand behind it; layouts put one there
 
 from __future__ import annotations
 
+from tests.codemods.device_samples import DEVICE_SAMPLES
+
 HEAD = """\
 import unittest
 import torch
@@ -86,6 +88,10 @@ class PlainTest(unittest.TestCase):
 """,
 }
 """By codemod; a codemod that joins adds its own."""
+SAMPLES.update(DEVICE_SAMPLES)
+
+OPTIONS: dict[str, dict[str, bool]] = {"split_class": {"unsafe": True, "split": True}}
+"""What a codemod has to be asked for with, where that is more than ``--unsafe``."""
 
 TOGETHER: dict[str, tuple[str, ...]] = {"tidy_imports": ("test_base", "tidy_imports")}
 """Codemods that have to run with it."""

@@ -13,7 +13,7 @@ import pytest
 
 from codemods.registry import all_codemods
 from tests.codemods.harness import check_invariants, migrate
-from tests.codemods.samples import SAMPLES, TOGETHER
+from tests.codemods.samples import OPTIONS, SAMPLES, TOGETHER
 
 Layout = Callable[[str], bytes]
 
@@ -179,27 +179,31 @@ NOTHING_TO_DO = {("tidy_imports", decorated)}
 """Where the layout itself takes away what there is to do."""
 
 
+UNSAFE = {"unsafe": True}
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_rewritten_or_refused(name: str, layout: Layout) -> None:
-    only = TOGETHER.get(name, (name,))
-    outcome = migrate(layout(SAMPLES[name]), *only, unsafe=True)
-    check_invariants(outcome, *only, unsafe=True)
+    only, options = TOGETHER.get(name, (name,)), OPTIONS.get(name, UNSAFE)
+    outcome = migrate(layout(SAMPLES[name]), *only, **options)
+    check_invariants(outcome, *only, **options)
     done = any(c.codemod == name for c in outcome.changes)
     assert done or outcome.refusals or (name, layout) in NOTHING_TO_DO, "neither a change nor a reason"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_plain_sample_is_changed(name: str) -> None:
-    only = TOGETHER.get(name, (name,))
-    outcome = migrate(SAMPLES[name], *only, unsafe=True)
+    only, options = TOGETHER.get(name, (name,)), OPTIONS.get(name, UNSAFE)
+    outcome = migrate(SAMPLES[name], *only, **options)
     assert any(c.codemod == name for c in outcome.changes), outcome.refusals
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_all_codemods_together(name: str, layout: Layout) -> None:
-    check_invariants(migrate(layout(SAMPLES[name]), unsafe=True), unsafe=True)
+    options = OPTIONS.get(name, UNSAFE)
+    check_invariants(migrate(layout(SAMPLES[name]), **options), **options)
 
 
 def test_every_codemod_has_a_sample() -> None:
