@@ -233,7 +233,7 @@ class Scanner:
                 yield path, work(path)
                 done += size
                 if done > COLLECT_EVERY:
-                    gc.collect()
+                    gc.collect(0)
                     done = 0
             return
         # Imported before the processes are made, so that each has it.

@@ -166,4 +166,4 @@ def _work(function: Callable[[Any], bytes], pipe: Connection) -> None:
         while (batch := pipe.recv()) is not None:
             for index, task in batch:
                 pipe.send((index, function(task)))
-            gc.collect()
+            gc.collect(0)

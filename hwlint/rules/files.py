@@ -38,8 +38,6 @@ class UnreadableFile(Rule):
         problem = context.module.problem
         if problem is not None:
             yield problem_finding(self.code, context.module.path, problem)
-        for bad in context.module.bad_suppressions:
-            yield problem_finding(self.code, context.module.path, bad)
 
 
 def problem_finding(code: str, path: str, problem: Problem) -> Finding:
@@ -61,7 +59,7 @@ class UnusedSuppression(Rule):
     code = "HW002"
     name = "unused-suppression"
     severity = Severity.WARNING
-    summary = "A suppression comment that suppresses nothing."
+    summary = "A suppression comment that suppresses nothing, or cannot be understood."
     why = "A comment that outlives its finding hides the next one. Remove it, or the code in it that no longer applies."
     bad = """\
 from torch.testing._internal.common_utils import HardwareClassification, TestCase
@@ -83,7 +81,8 @@ class ParserTest(TestCase):  # hwlint: ignore[HW101]  classified with its move, 
 """
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
-        return iter(())
+        for bad in context.module.bad_suppressions:
+            yield problem_finding(self.code, context.module.path, bad)
 
 
 def unused_suppression(path: str, suppression: Suppression, codes: tuple[str, ...]) -> Finding:

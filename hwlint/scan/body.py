@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,18 +45,18 @@ def read_function(
     reads = _read_names(node, scope.heads)
     own = [p for p in DEVICE_PARAMETERS if p in reads.parameters]
     reads_device = not own or any(p in reads.names for p in own) or "locals" in reads.names
-    references = _references(reads, scope)
+    free = reads.names - reads.parameters - reads.stored
+    references = _references(reads, free, scope)
     flags = _flags(node, reads)
     mixed: tuple[Span, ...] = ()
     if reads.placed and reads.operations and "device" in own:
         mixed = mixed_expressions(node, reads.operations, context)
     known = known_names(context)
-    loaded = reads.names - reads.parameters - reads.stored
-    carried = not loaded.isdisjoint(known.carriers)
+    carried = not free.isdisjoint(known.carriers)
     for name in self_devices:
         attribute = name.removeprefix("self.")
         carried = carried or ("self", attribute) in reads.attributes or ("cls", attribute) in reads.attributes
-    read_all = carried or not loaded.isdisjoint(scope.gates)
+    read_all = carried or not free.isdisjoint(scope.gates)
     read_body = read_all or context.has_hit(node.lineno, node.end_lineno or node.lineno)
     decorated = [d for d in node.decorator_list if _is_worth_reading(d, known.carriers, context)]
     if not read_body and not decorated:
@@ -149,7 +149,7 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
     operations: list[ast.BinOp] = []
     placed = False
     arguments = function.args
-    parameters = {a.arg for a in _all_arguments(arguments)}
+    parameters = _parameter_names(arguments)
     own: set[str] = set()
     stored = own
     scopes: list[ast.AST] = []
@@ -158,35 +158,29 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
     add_name = names.add
     fields_of = _FIELDS
     name_, constant, attribute, call = ast.Name, ast.Constant, ast.Attribute, ast.Call
+    expression, assign = ast.Expr, ast.Assign
     load, operation, named = ast.Load, ast.BinOp, _NAMED
     opened = _SCOPES
     while True:
         while stack:
             node = pop()
-            cls = node.__class__
-            if cls is name_:
-                if node.ctx.__class__ is load:
-                    add_name(node.id)
-                else:
-                    stored.add(node.id)
-            elif cls is constant:
-                pass
-            elif cls is attribute:
-                value = node.value
-                if value.__class__ is name_:
-                    head = value.id
-                    add_name(head)
-                    if head in heads:
-                        attributes.add((head, node.attr))
-                else:
-                    if value.__class__ is call and value.func.__class__ is name_ and value.func.id == "super":
-                        supers.add(node.attr)
-                    push(value)
-            elif cls is call:
+            cls = type(node)
+            # The two commonest statements: their value is looked at here, without a turn over the stack.
+            if cls is expression:
+                node = node.value
+                cls = type(node)
+            elif cls is assign:
+                for target in node.targets:
+                    if type(target) is name_:
+                        stored.add(target.id)
+                    else:
+                        push(target)
+                node = node.value
+                cls = type(node)
+            if cls is call:
                 # Half of all nodes are in calls: their plain arguments never reach the stack.
-                push(node.func)
                 for value in node.args:
-                    cls = value.__class__
+                    cls = type(value)
                     if cls is name_:
                         add_name(value.id)
                     elif cls is not constant:
@@ -195,11 +189,34 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
                     if one.arg == "device":
                         placed = True
                     value = one.value
-                    cls = value.__class__
+                    cls = type(value)
                     if cls is name_:
                         add_name(value.id)
                     elif cls is not constant:
                         push(value)
+                node = node.func
+                cls = type(node)
+            if cls is attribute:
+                value = node.value
+                cls = type(value)
+                if cls is name_:
+                    head = value.id
+                    add_name(head)
+                    if head in heads:
+                        attributes.add((head, node.attr))
+                else:
+                    if cls is call and type(value.func) is name_ and value.func.id == "super":
+                        supers.add(node.attr)
+                    push(value)
+            elif cls is name_:
+                if type(node.ctx) is load:
+                    add_name(node.id)
+                else:
+                    stored.add(node.id)
+            elif cls is constant:
+                pass
+            elif cls is call:
+                push(node)
             elif cls in opened:
                 if cls is not ast.Lambda:
                     stored.add(node.name)
@@ -212,7 +229,7 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
                     stored.add(node.name)
                 for name in fields_of.get(cls, ()):
                     value = getattr(node, name)
-                    if value.__class__ is list:
+                    if type(value) is list:
                         extend(value)
                     elif value is not None:
                         push(value)
@@ -227,14 +244,15 @@ _NAMED = frozenset((ast.ExceptHandler, ast.MatchAs, ast.MatchStar))
 _SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
 
 
-def _all_arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from arguments.posonlyargs
-    yield from arguments.args
-    yield from arguments.kwonlyargs
+def _parameter_names(arguments: ast.arguments) -> set[str]:
+    names = {a.arg for a in arguments.args}
+    if arguments.posonlyargs or arguments.kwonlyargs:
+        names.update([a.arg for a in (*arguments.posonlyargs, *arguments.kwonlyargs)])
     if arguments.vararg is not None:
-        yield arguments.vararg
+        names.add(arguments.vararg.arg)
     if arguments.kwarg is not None:
-        yield arguments.kwarg
+        names.add(arguments.kwarg.arg)
+    return names
 
 
 def _open(scope: ast.AST, stack: list[Any], inner: set[str]) -> None:
@@ -244,7 +262,7 @@ def _open(scope: ast.AST, stack: list[Any], inner: set[str]) -> None:
         stack.extend(k.value for k in scope.keywords)
         stack.extend(scope.body)
     elif isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        inner.update(a.arg for a in _all_arguments(scope.args))
+        inner |= _parameter_names(scope.args)
         stack.extend(scope.args.defaults)
         stack.extend(scope.args.kw_defaults)
         if isinstance(scope, ast.Lambda):
@@ -297,8 +315,11 @@ def _scope_of(context: ScanContext) -> Scope:
     return _scope[1]
 
 
-def _references(reads: Reads, scope: Scope) -> tuple[str, ...]:
-    found = reads.names - reads.parameters - reads.stored - scope.foreign - (reads.inner - scope.module)
+def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:
+    """``free`` are the names it reads that it does not bind."""
+    found = free - scope.foreign
+    if reads.inner:
+        found -= reads.inner - scope.module
     for head, attribute in reads.attributes:
         if head == "self" or head == "cls" or head in found:
             found.add(f"{head}.{attribute}")

@@ -10,7 +10,7 @@ from hwlint.scan.context import ScanContext
 from hwlint.scan.facts import LABELS, Block, Class, DeviceUse, Function, Gate, Literals, Span, Tag
 from hwlint.scan.functions import SETUP, FunctionNode, first_line, read_decorators, read_function
 from hwlint.scan.literals import NotLiteral, literal
-from hwlint.scan.names import dotted, span_of
+from hwlint.scan.names import dotted, source_of, span_of
 
 TAG_ATTRIBUTE = "hw_classification"
 TAG_ENUM = "HardwareClassification"
@@ -63,7 +63,7 @@ def read_class(
         span=span,
         line=node.lineno,
         bases=tuple(context.names.qualify(base) for base in node.bases),
-        base_texts=tuple(ast.unparse(base) for base in node.bases),
+        base_texts=tuple(source_of(base) for base in node.bases),
         keywords=tuple(k.arg or "**" for k in node.keywords),
         decorators=read_decorators(node.decorator_list, context),
         tag=read_tag(node, context),

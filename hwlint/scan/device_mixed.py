@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from hwlint.scan.context import ScanContext
 from hwlint.scan.facts import Span
@@ -26,7 +27,7 @@ def mixed_expressions(
     mixes with any device, so factories without a size do not count.
     """
     operations = [o for o in operations if _may_mix(o)]
-    if not operations:
+    if not operations or not _has_candidates(node, operations, context):
         return ()
     bound: dict[str, ast.expr | None] = {}
     for child in ast.walk(node):
@@ -54,6 +55,37 @@ def _may_mix(operation: ast.BinOp) -> bool:
     """Whether both sides are calls or names."""
     sides = (operation.left, operation.right)
     return isinstance(operation.op, ELEMENTWISE) and all(isinstance(side, (ast.Name, ast.Call)) for side in sides)
+
+
+def _has_candidates(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, operations: list[ast.BinOp], context: ScanContext
+) -> bool:
+    """Whether both sides of an operation can be tensors placed unlike, whatever else is done with their names.
+
+    A quick look at the statements, since the exact one is at every node and hardly ever needed.
+    """
+    values: dict[str, list[ast.expr]] = {}
+    blocks: list[list[Any]] = [node.body]
+    while blocks:
+        for statement in blocks.pop():
+            if isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        values.setdefault(target.id, []).append(statement.value)
+            else:
+                blocks += [getattr(statement, name) for name in _BLOCKS if hasattr(statement, name)]
+
+    def places(side: ast.expr) -> set[str]:
+        named = values.get(side.id, []) if isinstance(side, ast.Name) else [side]
+        return {_placed(value, {}, context) for value in named}
+
+    return any(
+        ("device" in left and "elsewhere" in right) or ("elsewhere" in left and "device" in right)
+        for left, right in ((places(o.left), places(o.right)) for o in operations)
+    )
+
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def _changes_default(node: ast.AST, context: ScanContext) -> bool:

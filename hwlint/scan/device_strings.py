@@ -12,7 +12,7 @@ from hwlint.scan.device_record import Record, Recorder, device_attributes
 from hwlint.scan.device_values import Known, known_names, template_of
 from hwlint.scan.device_words import device_of_flag
 from hwlint.scan.facts import Construct, Span
-from hwlint.scan.names import dotted, span_of
+from hwlint.scan.names import dotted, source_of, span_of
 
 PROGRAM = re.compile(
     r"(?m)^\s*(?:import \w|from \w[\w.]* import|def \w+\(|class \w+[(:]|with torch\.|@torch\.)"
@@ -154,7 +154,7 @@ class ValueReader:
         elif re.match(r"\0:(?:\0|\d+)\Z", text) or text == "\0":
             if ":" in text and self.is_injected(parts[0]) and place.role not in ("text", "ignored"):
                 where = Place("placement", place.context or "f-string", place.role != "unknown", place.local)
-                self.record(node, "bare_device", "?", ast.unparse(parts[0]), where)
+                self.record(node, "bare_device", "?", source_of(parts[0]), where)
             inner = (
                 place._replace(role="placement")
                 if place.role == "unknown" and ":" in text and not place.local

@@ -24,31 +24,52 @@ VERSIONS = {"torch.version.cuda": "cuda", "torch.version.hip": "cuda", "torch.ve
 """The tool kit a build was made with (torch/version.py)."""
 
 HIT_NEEDLES = tuple(
-    """cud xpu mps gpu cpu hpu mtia rocm privateuse accelerator ccl gloo "mpi" "ucc" "fake" meta" meta' npu" npu(
-    device}: skip @require @only has_triton orlater is_sm platform_supports magma available device_count devicecount
-    largetensor all_device_types version.hip""".split()
+    """cud pu mps mtia rocm privateuse accelerator ccl gloo "mpi" "ucc" "fake" meta" meta' device}: skip @ has_triton
+    orlater is_sm platform_supports magma available device_count devicecount largetensor all_device_types
+    version.hip""".split()
 )
 """Lower-case pieces of text; a line without any of them names no device and is no gate. Few and common to many names,
 since each is looked for in every file."""
 
+CONFIRM = {"pu": re.compile(r"(?<=[xgch])pu|(?<=n)pu[\"(]"), "@": re.compile("@(?:require|only)")}
+"""Needles that are common for other reasons, and what has to stand there: xpu, gpu, cpu, hpu, npu; @requires_cuda,
+@onlyCPU."""
+
 
 def hit_lines(text: str, catalog: Catalog) -> tuple[int, ...]:
     """Numbers of the lines that are worth reading for devices and gates, sorted; lines end as ``ast`` counts them."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = text.lower()
+    text = one_newline(text).lower()
     found: list[int] = []
     for needle in (*HIT_NEEDLES, *_extra_needles(catalog)):
-        find, width = text.find, len(needle)
-        at = find(needle)
-        while at >= 0:
-            found.append(at)
-            at = find(needle, at + width)
-    found.sort()
+        places = find_all(needle, text)
+        confirm = CONFIRM.get(needle)
+        found += places if confirm is None else [at for at in places if confirm.match(text, at)]
+    return lines_at(found, text)
+
+
+def one_newline(text: str) -> str:
+    """The text with '\\n' for every end of a line that ``ast`` counts."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def find_all(word: str, text: str) -> list[int]:
+    """Where ``word`` stands."""
+    places: list[int] = []
+    find, width = text.find, len(word)
+    at = find(word)
+    while at >= 0:
+        places.append(at)
+        at = find(word, at + width)
+    return places
+
+
+def lines_at(places: list[int], text: str) -> tuple[int, ...]:
+    """Numbers of the lines that the places stand in, sorted, each once."""
+    places.sort()
     lines: list[int] = []
     line, before = 1, 0
     end_of_line = -1
-    for at in found:
+    for at in places:
         if at < end_of_line:
             continue
         line += text.count("\n", before, at)
@@ -64,7 +85,9 @@ def _extra_needles(catalog: Catalog) -> tuple[str, ...]:
     """Words of the configured back ends."""
     extra = [w for b in catalog.extra_backends for w in (b.name, b.collective, *b.decorators) if w]
     extra += [b.module.rpartition(".")[2] for b in catalog.extra_backends if b.module]
-    return tuple(dict.fromkeys(w.lower() for w in extra if not any(n in w.lower() for n in HIT_NEEDLES)))
+    words = [w.lower() for w in extra]
+    plain = [n for n in HIT_NEEDLES if n not in CONFIRM]
+    return tuple(dict.fromkeys(w for w in words if not any(n in w for n in plain)))
 
 
 @dataclass(frozen=True, slots=True)

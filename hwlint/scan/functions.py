@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hwlint.scan import gates
 from hwlint.scan.body import read_function as read_body
 from hwlint.scan.context import ScanContext
-from hwlint.scan.facts import Decorator, Function, FunctionKind
+from hwlint.scan.facts import Decorator, Function, FunctionKind, Span
 from hwlint.scan.literals import read_arguments
 from hwlint.scan.names import dotted, span_of
 
@@ -33,20 +33,26 @@ NOT_TESTS = ("property", "staticmethod", "classmethod", "cached_property")
 
 def parameters(node: FunctionNode) -> tuple[str, ...]:
     """Names of the parameters, without ``*args`` and ``**kwargs``."""
-    return tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+    arguments = node.args
+    if not arguments.posonlyargs and not arguments.kwonlyargs:
+        return tuple([a.arg for a in arguments.args])
+    return tuple([a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)])
 
 
 def defaulted(node: FunctionNode) -> tuple[str, ...]:
     """Names of the parameters that have a default."""
-    positional = (*node.args.posonlyargs, *node.args.args)
-    names = [a.arg for a in positional[len(positional) - len(node.args.defaults) :]]
-    names += [a.arg for a, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is not None]
+    arguments = node.args
+    if not arguments.defaults and not arguments.kw_defaults:
+        return ()
+    positional = (*arguments.posonlyargs, *arguments.args)
+    names = [a.arg for a in positional[len(positional) - len(arguments.defaults) :]]
+    names += [a.arg for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults) if default is not None]
     return tuple(names)
 
 
 def first_line(node: FunctionNode | ast.ClassDef) -> int:
     """The line of the first decorator, or of ``def``/``class``."""
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return min([d.lineno for d in node.decorator_list], default=node.lineno)
 
 
 def read_decorators(nodes: list[ast.expr], context: ScanContext) -> tuple[Decorator, ...]:
@@ -76,14 +82,13 @@ def read_function(
     elif node.name in SETUP:
         kind = "setup"
     body = read_body(node, context, class_name=class_name, self_devices=self_devices)
-    start = first_line(node)
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     own_gates = body.gates
     if node.decorator_list:
         own_gates = gates.decorator_gates(node.decorator_list, context, on_class=False) + own_gates
     return Function(
         name=node.name,
-        span=span_of(node)._replace(line=start, column=node.col_offset, end_line=end_line, end_column=end_column),
+        span=Span(first_line(node), node.col_offset, end_line, end_column),
         line=node.lineno,
         kind=kind,
         parameters=parameters(node),

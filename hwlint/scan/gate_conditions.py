@@ -18,7 +18,7 @@ from hwlint.scan.device_places import DEVICE_NAME
 from hwlint.scan.device_words import Words, words_of
 from hwlint.scan.facts import Requirement
 from hwlint.scan.gate_formula import FALSE, TRUE, Condition, Formula, absent, flatten, leaf
-from hwlint.scan.names import dotted
+from hwlint.scan.names import dotted, source_of
 
 
 def read_condition(expr: ast.expr, context: ScanContext, local_values: Mapping[str, ast.expr] = {}) -> Condition:
@@ -127,7 +127,7 @@ class ConditionReader:
 
     def _unknown(self, node: ast.expr) -> Formula:
         """What is not understood; where it asks a device API, a capability of that device."""
-        return self._api(node) or leaf(Requirement("unknown", ast.unparse(node)))
+        return self._api(node) or leaf(Requirement("unknown", source_of(node)))
 
     def _api(self, node: ast.expr) -> Formula | None:
         """A device API, a part of its result, or a comparison of it; nothing deeper in another expression."""

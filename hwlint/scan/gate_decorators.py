@@ -17,7 +17,7 @@ from hwlint.scan.gate_conditions import (
     read_negated,
 )
 from hwlint.scan.gate_formula import Combine, Condition, Formula, absent, flatten, leaf
-from hwlint.scan.names import dotted, span_of
+from hwlint.scan.names import dotted, source_of, span_of
 
 ALWAYS_SKIP = ("unittest.skip", "unittest.case.skip", "pytest.mark.skip", "skip_but_pass_in_sandcastle")
 GENERAL = frozenset("skipIf ops modules optims swap retry expectedFailure dtypes skip xfailIf parametrize".split())
@@ -42,7 +42,7 @@ def read_decorator(node: ast.expr, context: ScanContext, form: GateForm = "decor
     if constant is not None:
         if not constant.requirements:
             return None
-        return Gate(span_of(node), form, ast.unparse(node), constant.requirements, constant.combine, "")
+        return Gate(span_of(node), form, source_of(node), constant.requirements, constant.combine, "")
     qualified = context.names.qualify_name(written)
     if call is not None and qualified == "functools.partial" and call.args:
         inner = ast.copy_location(ast.Call(call.args[0], call.args[1:], call.keywords), call)
@@ -56,7 +56,7 @@ def read_decorator(node: ast.expr, context: ScanContext, form: GateForm = "decor
         requirements, combine = read(condition, context)
         if not asks_device(requirements, context):
             return None
-        return Gate(span_of(node), form, f"{written}({ast.unparse(condition)})", requirements, combine, reason)
+        return Gate(span_of(node), form, f"{written}({source_of(condition)})", requirements, combine, reason)
     if qualified in ALWAYS_SKIP or last == "skip_but_pass_in_sandcastle":
         return Gate(span_of(node), form, written, (), "", reason)
     entry = find_decorator(written, qualified, context)
@@ -65,7 +65,7 @@ def read_decorator(node: ast.expr, context: ScanContext, form: GateForm = "decor
     read_entry = _entry(entry, call, context)
     if read_entry is None or not asks_device(read_entry[0], context):
         return None
-    return Gate(span_of(node), form, ast.unparse(node), read_entry[0], read_entry[1], reason)
+    return Gate(span_of(node), form, source_of(node), read_entry[0], read_entry[1], reason)
 
 
 def find_decorator(written: str, qualified: str, context: ScanContext) -> Decorator | None:
@@ -143,7 +143,7 @@ def _count(entry: Decorator, call: ast.Call | None, host: tuple[Requirement, ...
         return None
     arguments = [*call.args, *(k.value for k in call.keywords)] if call is not None else []
     numbers = [a.value for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, int)]
-    value = str(numbers[0]) if numbers else ast.unparse(arguments[0]) if arguments else "?"
+    value = str(numbers[0]) if numbers else source_of(arguments[0]) if arguments else "?"
     return (Requirement("count", value), *host), ""
 
 

@@ -11,7 +11,7 @@ from hwlint.scan.facts import Gate, GateForm, Requirement, Span
 from hwlint.scan.gate_conditions import asks_device, read_condition, read_negated
 from hwlint.scan.gate_decorators import ALWAYS_SKIP, decorator_gates, find_decorator
 from hwlint.scan.gate_formula import Combine
-from hwlint.scan.names import dotted, span_of
+from hwlint.scan.names import dotted, source_of, span_of
 
 __all__ = [
     "block_gate",
@@ -46,7 +46,7 @@ def block_gate(test: ast.expr, context: ScanContext, negated: bool, span: Span) 
     requirements, combine = (read_negated if negated else read_condition)(test, context)
     if not asks_device(requirements, context):
         return None
-    text = f"not ({ast.unparse(test)})" if negated else ast.unparse(test)
+    text = f"not ({source_of(test)})" if negated else source_of(test)
     return Gate(span, "if_class", text, requirements, combine)
 
 
@@ -99,7 +99,7 @@ def expression_gates(
     for test in tests:
         requirements, combine = read_condition(test, context, local_values)
         if asks_device(requirements, context) and not _about_running_device(test, context):
-            found.append(Gate(span_of(test), "if_block", ast.unparse(test), requirements, combine, "", blocking=False))
+            found.append(Gate(span_of(test), "if_block", source_of(test), requirements, combine, "", blocking=False))
     return tuple(found)
 
 
@@ -155,7 +155,7 @@ def _if(
 def _gate(
     node: ast.If, form: GateForm, requirements: tuple[Requirement, ...], combine: Combine, reason: str, blocking: bool
 ) -> Gate:
-    return Gate(span_of(node.test), form, ast.unparse(node.test), requirements, combine, reason, blocking)
+    return Gate(span_of(node.test), form, source_of(node.test), requirements, combine, reason, blocking)
 
 
 def _as_setup(gate: Gate) -> Gate:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from hwlint.scan.facts import Argument, Constant, Literals
+from hwlint.scan.names import source_of
 
 
 class NotLiteral(ValueError):
@@ -70,8 +71,8 @@ def _argument(name: str, node: ast.expr, constants: Mapping[str, Constant]) -> A
     try:
         value = literal(node, constants)
     except NotLiteral:
-        return Argument(name, None, known=False, text=ast.unparse(node), literal=False)
-    return Argument(name, value, known=name not in ("*", "**"), text=ast.unparse(node), literal=_in_place(node))
+        return Argument(name, None, known=False, text=source_of(node), literal=False)
+    return Argument(name, value, known=name not in ("*", "**"), text=source_of(node), literal=_in_place(node))
 
 
 def _in_place(node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from hwlint.catalog import Catalog
 from hwlint.scan import devices, gates
 from hwlint.scan.classes import read_class
 from hwlint.scan.context import ScanContext
-from hwlint.scan.device_words import hit_lines
+from hwlint.scan.device_words import find_all, hit_lines, lines_at, one_newline
 from hwlint.scan.facts import (
     Block,
     Class,
@@ -27,9 +27,9 @@ from hwlint.scan.facts import (
     Problem,
     Requirement,
 )
-from hwlint.scan.functions import read_function
+from hwlint.scan.functions import parameters, read_function
 from hwlint.scan.literals import NotLiteral, literal, read_arguments
-from hwlint.scan.names import Names, dotted, read_import, span_of
+from hwlint.scan.names import Names, dotted, read_import, source_of, span_of
 from hwlint.scan.reading import SourceText, parse, read_source
 from hwlint.scan.suppressions import read_suppressions
 
@@ -40,8 +40,8 @@ INSTANTIATE = {
 OWNERS = re.compile(r"^#\s*Owner\(s\):\s*\[(.*?)\]", re.MULTILINE)
 COPY_TESTS = "copy_tests"
 """PyTorch's test/inductor/test_torchinductor.py: copies a template's tests to a class for one device."""
-DEEP_TESTS = ("      def test", "\tdef test", "      async def test", "\tasync def test")
-"""How a test begins that is deep enough to stand in a class of its own inside a function."""
+DEEP = ("      ", "\t", "      async ", "\tasync ")
+"""What stands before a ``def test`` that is deep enough for a class of its own inside a function."""
 FACTORY_TARGET = re.compile(r"^_?[A-Z]\w*$")
 
 
@@ -92,7 +92,7 @@ class ModuleReader:
         text = self.source.text
         self.names = self._read_names(name)
         self.hit_lines = hit_lines(text, self.catalog)
-        self.deep_tests = ScanContext(self.names, self.catalog, hit_lines=_lines_with(DEEP_TESTS, text))
+        self.deep_tests = ScanContext(self.names, self.catalog, hit_lines=_deep_tests(text))
         self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines)
         self._read_constants(self.tree.body)
         self.context.helper_parameters.update(_helper_parameters(self.tree.body))
@@ -215,14 +215,14 @@ class ModuleReader:
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             for target, name in _loop_names(node):
                 self.loop_targets.setdefault(target, []).append(name)
-            inner = (*blocks, Block("for", ast.unparse(node.target), node.lineno))
+            inner = (*blocks, Block("for", source_of(node.target), node.lineno))
             self._read_body(node.body, inner)
             self.loop_targets.clear()
             self._read_body(node.orelse, inner)
         elif isinstance(node, ast.While):
             self._read_body(node.body + node.orelse, (*blocks, Block("while", "", node.lineno)))
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            text = ", ".join(ast.unparse(item.context_expr) for item in node.items)
+            text = ", ".join(source_of(item.context_expr) for item in node.items)
             self._read_body(node.body, (*blocks, Block("with", text, node.lineno)))
         elif isinstance(node, ast.Try) or node.__class__.__name__ == "TryStar":
             self._read_body(node.body, (*blocks, Block("try", "", node.lineno)))  # type: ignore[attr-defined]
@@ -392,42 +392,27 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.Import, ast.ImportFrom, ast.Return, ast.Aug
 
 
 def _lines_with(words: Iterable[str], text: str) -> tuple[int, ...]:
-    """Line numbers, sorted, of the lines that have one of the words, also as a part of another word. Lines end as
-    ``ast`` counts them.
-    """
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    places: list[int] = []
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            places.append(at)
-            at = text.find(word, at + len(word))
-    places.sort()
-    lines: list[int] = []
-    line, before = 1, 0
-    for at in places:
-        line += text.count("\n", before, at)
-        before = at
-        if not lines or lines[-1] != line:
-            lines.append(line)
-    return tuple(lines)
+    """Numbers of the lines that have one of the words, also as a part of another word."""
+    text = one_newline(text)
+    return lines_at([at for word in words for at in find_all(word, text)], text)
+
+
+def _deep_tests(text: str) -> tuple[int, ...]:
+    """Numbers of the lines with a test that may stand in a class inside a function."""
+    text = one_newline(text)
+    return lines_at([at for at in find_all("def test", text) if text[max(at - 12, 0) : at].endswith(DEEP)], text)
 
 
 def _helper_parameters(body: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for node in _statements(body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found[node.name] = _parameters(node)
+            found[node.name] = parameters(node)
         elif isinstance(node, ast.ClassDef):
             for child in node.body:
                 if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    found[f"{node.name}.{child.name}"] = _parameters(child)
+                    found[f"{node.name}.{child.name}"] = parameters(child)
     return found
-
-
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    return tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 
 
 def _reads_constant(value: ast.expr, constants: dict[str, Constant]) -> bool:
@@ -455,7 +440,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _condition_text(test: ast.expr, keyword: str) -> str:
-    text = ast.unparse(test)
+    text = source_of(test)
     return text if len(text) <= 200 else text[:197] + "..."
 
 

@@ -30,6 +30,31 @@ def dotted(node: ast.AST) -> str:
     return ".".join(reversed(parts))
 
 
+def source_of(node: ast.expr) -> str:
+    """What ``ast.unparse`` gives for an expression; the plain ones, as most are, at a small part of its price."""
+    if isinstance(node, ast.Constant):
+        if node.kind is None and node.value.__class__ in _REPR_IS_SOURCE:
+            return repr(node.value)
+    elif isinstance(node, (ast.Name, ast.Attribute)):
+        name = dotted(node)
+        if name:
+            return name
+    elif isinstance(node, ast.List):
+        return f"[{', '.join(map(source_of, node.elts))}]"
+    elif isinstance(node, ast.Tuple) and len(node.elts) > 1:
+        return f"({', '.join(map(source_of, node.elts))})"
+    elif isinstance(node, ast.Call):
+        name = dotted(node.func)
+        if name:
+            arguments = [source_of(a) for a in node.args]
+            arguments += [(f"{k.arg}=" if k.arg else "**") + source_of(k.value) for k in node.keywords]
+            return f"{name}({', '.join(arguments)})"
+    return ast.unparse(node)
+
+
+_REPR_IS_SOURCE = (str, int, bool, type(None))
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names that a module's imports bring in, wherever in the file the import stands."""

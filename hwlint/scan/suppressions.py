@@ -18,7 +18,7 @@ from hwlint.findings import Finding
 from hwlint.scan.facts import Problem, Span, Suppression
 from hwlint.scan.reading import NEWLINE, SourceText
 
-MARK = b"hwlint:"
+MARK = "hwlint:"
 DIRECTIVE = re.compile(
     r"#\s*hwlint:\s*(?P<verb>[\w-]*)\s*(?P<brackets>\[(?P<codes>[^\]]*)(?P<close>\]?))?(?P<reason>.*)"
 )
@@ -43,7 +43,7 @@ class Applied:
 
 def read_suppressions(source: SourceText, tree: ast.Module) -> tuple[tuple[Suppression, ...], tuple[Problem, ...]]:
     """The file's suppressions in order, and what is wrong with those that cannot be read."""
-    if MARK not in source.data and "hwlint:" not in source.text:
+    if MARK not in source.text:
         return (), ()
     found: list[Suppression] = []
     problems: list[Problem] = []

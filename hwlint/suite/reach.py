@@ -141,8 +141,10 @@ class _Follower:
         self.modules = suite.modules
         self.imported: dict[tuple[str, str], ModuleFacts | None] = {}
         self.scopes: dict[str, _Scope] = {}
-        self.methods: dict[int, dict[str, Reached]] = {}
+        self.own: dict[int, dict[str, Function]] = {}
+        self.methods: dict[int, dict[str, Reached | None]] = {}
         self.fixtures: dict[int, list[Reached]] = {}
+        self.fixture_reaches: dict[int, Reach] = {}
         self.edges: dict[tuple[int, int], _Edges] = {}
         self.reaches: dict[tuple[int, int], Reach] = {}
 
@@ -150,7 +152,8 @@ class _Follower:
         key = (id(cls), id(function))
         found = self.reaches.get(key)
         if found is None:
-            found = self.reaches[key] = self._follow(cls, [self._reached_test(cls, function)])
+            test = self._reached_test(cls, function)
+            found = self.reaches[key] = self._beside_fixtures(cls, test) or self._follow(cls, [test])
         return found
 
     def class_reach(self, cls: LinkedClass) -> Reach:
@@ -163,9 +166,34 @@ class _Follower:
 
     def _reached_test(self, cls: LinkedClass, function: Function) -> Reached:
         for owner in cls.mro:
-            if any(f is function for f in owner.facts.methods):
+            # Of two tests of one name, only the last is in the table.
+            if self._own(owner).get(function.name) is function or any(f is function for f in owner.facts.methods):
                 return Reached(owner.module, owner, function, cls)
         return Reached(cls.module, cls, function, cls)
+
+    def _beside_fixtures(self, cls: LinkedClass, test: Reached) -> Reach | None:
+        """What a test that leads nowhere itself reaches: most do not, and all of a class share what its fixtures reach.
+
+        None for a test that has to be followed.
+        """
+        edges = self._edges(test)
+        if edges.functions or edges.constants or edges.classes:
+            return None
+        shared = self.fixture_reaches.get(id(cls))
+        if shared is None:
+            shared = self.fixture_reaches[id(cls)] = self._follow(cls, [])
+        function = test.function
+        if any(r.function is function for r in shared.functions):
+            return None
+        symbol = test.symbol if function.uses else ""
+        return Reach(
+            (test, *shared.functions),
+            (*[ReachedUse(test.path, symbol, use) for use in function.uses], *shared.uses),
+            (*[ReachedGate(test.path, "test", gate) for gate in function.gates], *shared.gates),
+            shared.constants,
+            tuple(dict.fromkeys((*edges.unknown, *shared.unknown))) if edges.unknown else shared.unknown,
+            shared.classes,
+        )
 
     def _follow(self, cls: LinkedClass, roots: list[Reached]) -> Reach:
         tests = {id(r.function) for r in roots}
@@ -211,8 +239,11 @@ class _Follower:
     def _fixtures(self, cls: LinkedClass) -> list[Reached]:
         found = self.fixtures.get(id(cls))
         if found is None:
-            found = [m for m in self._methods(cls).values() if _is_fixture(m.function)]
-            self.fixtures[id(cls)] = found
+            found = self.fixtures[id(cls)] = []
+            for at, owner in enumerate(cls.mro):
+                for name, function in self._own(owner).items():
+                    if _is_fixture(function) and not any(name in self._own(nearer) for nearer in cls.mro[:at]):
+                        found.append(Reached(owner.module, owner, function, cls))
         return found
 
     def _edges(self, reached: Reached) -> _Edges:
@@ -239,7 +270,7 @@ class _Follower:
             elif head in scope.helper_classes:
                 classes.append(scope.helper_classes[head])
             elif head in scope.test_classes:
-                member = self._methods(scope.test_classes[head]).get(rest)
+                member = self._method(scope.test_classes[head], rest)
                 if member is not None:
                     functions.append(member)
             elif head in scope.imports:
@@ -248,7 +279,7 @@ class _Follower:
             elif reached.module.star_imports:
                 self._follow_name(reached.module, head, functions, constants, classes, hops=0)
         for helper in classes:
-            functions.extend(self._methods(helper).values())
+            functions.extend(self._methods(helper))
         return _Edges(tuple(functions), tuple(constants), tuple(classes), tuple(unknown))
 
     def _follow_member(
@@ -260,7 +291,7 @@ class _Follower:
         if head == "super":
             found = self._behind(receiver, reached.owner, name)
         else:
-            found = self._methods(receiver).get(name)
+            found = self._method(receiver, name)
         if found is None:
             if (
                 any(b.partition(".")[0] not in FOREIGN for b in receiver.opaque_bases)
@@ -281,16 +312,25 @@ class _Follower:
                     return Reached(base.module, base, function, receiver)
         return None
 
-    def _methods(self, cls: LinkedClass) -> dict[str, Reached]:
-        """What each name of the class means, methods only: the last definition in the nearest class that has one."""
-        found = self.methods.get(id(cls))
+    def _own(self, cls: LinkedClass) -> dict[str, Function]:
+        """The class's own methods, the last definition of each name."""
+        found = self.own.get(id(cls))
         if found is None:
-            found = self.methods[id(cls)] = {}
-            for owner in cls.mro:
-                own = {f.name: Reached(owner.module, owner, f, cls) for f in owner.facts.methods}
-                for name, reached in own.items():
-                    found.setdefault(name, reached)
+            found = self.own[id(cls)] = {f.name: f for f in cls.facts.methods}
         return found
+
+    def _method(self, cls: LinkedClass, name: str) -> Reached | None:
+        """The method that a name of the class means: the last definition in the nearest class that has one."""
+        table = self.methods.setdefault(id(cls), {})
+        if name not in table:
+            owners = ((owner, self._own(owner).get(name)) for owner in cls.mro)
+            table[name] = next((Reached(o.module, o, f, cls) for o, f in owners if f is not None), None)
+        return table[name]
+
+    def _methods(self, cls: LinkedClass) -> list[Reached]:
+        """What each name of the class means, methods only."""
+        names = dict.fromkeys(name for owner in cls.mro for name in self._own(owner))
+        return [found for name in names if (found := self._method(cls, name)) is not None]
 
     def _follow_import(
         self,
