@@ -13,7 +13,7 @@ from hwlint.catalog import Catalog
 from hwlint.catalog.tables import read
 from hwlint.classify.verdict import Evidence
 from hwlint.rules.spans import class_span, function_span
-from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
+from hwlint.scan.facts import Decorator, DeviceUse, Function, Gate, Requirement, Span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, ReachedGate, ReachedUse
 
@@ -180,8 +180,8 @@ def apis(subject: Subject) -> Iterator[Evidence]:
             continue
         device = device_types(use.device)[0]
         entry = subject.catalog.find_api(use.name)
-        if use.name.rpartition(".")[2].startswith("manual_seed"):
-            continue  # Seeding a device that is not there does nothing (torch/cuda/random.py).
+        if is_seeding(use):
+            continue
         if entry is not None and entry.family == "graph" and entry.kind != "vendor_only":
             yield _at(
                 subject, reached, "graph-api", label_of(device), f"{use.name} captures graphs as {device} has them"
@@ -191,6 +191,11 @@ def apis(subject: Subject) -> Iterator[Evidence]:
         elif is_accelerator(device, subject.catalog):
             label = "ACCELERATOR" if device in COMMON_ACCELERATORS else label_of(device)
             yield _at(subject, reached, "portable-api", label, f"{use.name} needs an accelerator")
+
+
+def is_seeding(use: DeviceUse) -> bool:
+    """Whether it seeds a device: nothing happens where that is not there (torch/cuda/random.py)."""
+    return use.construct == "api" and use.name.rpartition(".")[2].startswith("manual_seed")
 
 
 def backends(subject: Subject) -> Iterator[Evidence]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, kinds
+from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, is_seeding, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
 from hwlint.rules.spans import class_span, function_span
@@ -213,7 +213,7 @@ def split_counts(verdict: Verdict) -> str:
 
 
 def _nothing_found(subject: Subject) -> Evidence:
-    uses = [u for u in subject.reach.uses if not u.use.device.startswith("cpu")]
+    uses = [u for u in subject.reach.uses if not u.use.device.startswith("cpu") and not is_seeding(u.use)]
     if uses:
         first = next((u for u in uses if u.use.role not in TEXT_ROLES or not u.use.sure), uses[0])
         harmless = first.use.role in TEXT_ROLES and first.use.sure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,11 @@ class Base:
 
     @property
     def opaque(self) -> bool:
-        return self.target is None and self.framework is None and self.name not in ("object", "builtins.object")
+        if self.target is not None or self.framework is not None or self.name == "object":
+            return False
+        # A base of the standard library that the catalog does not have (abc.ABC) brings no tests and no device.
+        head = self.name.partition(".")[0]
+        return head == "unittest" or head not in sys.stdlib_module_names
 
 
 @dataclass(frozen=True)

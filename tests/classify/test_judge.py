@@ -52,7 +52,7 @@ def judge_body(body: str, decorator: str = "", after: str = "", parameters: str 
         ("x = torch.ones(2, device='cuda' if torch.cuda.is_available() else 'cpu')", "ACCELERATOR", "likely"),
         ("x = torch.ones(2, device='xpu')", "XPU", "likely"),
         ("torch.cuda.nvtx.range_push('a')", "CUDA", "certain"),
-        ("torch.cuda.manual_seed_all(0)", "GENERIC", "likely"),
+        ("torch.cuda.manual_seed_all(0)", "GENERIC", "certain"),
         ("torch.cuda.synchronize()", "ACCELERATOR", "likely"),
         ("self.assertIn('cuda', str(1))", "GENERIC", "likely"),
     ],
