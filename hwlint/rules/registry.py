@@ -17,6 +17,8 @@ _MODULES = (
     "profiler",
     "device_apis",
     "gates",
+    "lost_tests",
+    "generated_names",
     "instantiation",
     "distributed",
 )

@@ -7,7 +7,7 @@ from tests.support import PATH, check, codes
 
 def test_inherited_tests_lost_across_files() -> None:
     found = check(
-        "instantiation.HW601",
+        "lost_tests.HW601",
         {
             "test/common_sort.py": """
                 class SortBase(TestCase):
@@ -32,7 +32,7 @@ def test_inherited_tests_lost_across_files() -> None:
 
 def test_base_instantiated_by_the_importing_file() -> None:
     found = check(
-        "instantiation.HW601",
+        "lost_tests.HW601",
         {
             "test/common_sort.py": "class SortBase(TestCase):\n    def test_a(self, device): ...\n",
             PATH: """
@@ -48,7 +48,7 @@ def test_base_instantiated_by_the_importing_file() -> None:
 
 def test_inherited_test_that_nothing_passes_a_device() -> None:
     found = check(
-        "instantiation.HW601",
+        "lost_tests.HW601",
         """
         class Base(TestCase):
             def test_a(self, device): ...
@@ -83,15 +83,15 @@ def test_generated_class_replaces_one_above_and_is_replaced_by_one_below() -> No
         class {below}(TestCase):
             def test_x(self): ...
         """
-    above = check("instantiation.HW602", text.format(above="FooCUDA", below="Bar"))
-    below = check("instantiation.HW602", text.format(above="Bar", below="FooCPU"))
+    above = check("generated_names.HW602", text.format(above="FooCUDA", below="Bar"))
+    below = check("generated_names.HW602", text.format(above="Bar", below="FooCPU"))
     assert "replaces the class on line" in above[0].message and len(above) == 1
     assert "is replaced by the class on line" in below[0].message and len(below) == 1
 
 
 def test_collision_needs_the_device_and_the_same_branch() -> None:
     assert not check(
-        "instantiation.HW602",
+        "generated_names.HW602",
         """
         class FooCUDA(TestCase):
             def test_x(self): ...
@@ -101,7 +101,7 @@ def test_collision_needs_the_device_and_the_same_branch() -> None:
         """,
     )
     assert not check(
-        "instantiation.HW602",
+        "generated_names.HW602",
         """
         if FLAG:
             class FooCPU(TestCase):
@@ -116,7 +116,7 @@ def test_collision_needs_the_device_and_the_same_branch() -> None:
 
 def test_generated_test_that_the_class_already_has() -> None:
     found = check(
-        "instantiation.HW602",
+        "generated_names.HW602",
         """
         class Foo(TestCase):
             def test_x(self, device): ...
@@ -130,7 +130,7 @@ def test_generated_test_that_the_class_already_has() -> None:
 
 def test_doubled_names() -> None:
     found = check(
-        "instantiation.HW602",
+        "generated_names.HW602",
         """
         class FooCUDA(TestCase):
             def test_x_cuda(self, device): ...
