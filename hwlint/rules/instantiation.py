@@ -1,6 +1,7 @@
 """HW603-HW608: classes that are instantiated in a way that fails, or never.
 
-The mechanics are those of ``instantiate_device_type_tests`` in torch/testing/_internal/common_device_type.py (torch 2.14.1).
+The mechanics are those of ``instantiate_device_type_tests`` in torch/testing/_internal/common_device_type.py
+(torch 2.14.1).
 """
 
 from __future__ import annotations

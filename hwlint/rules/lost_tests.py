@@ -1,7 +1,7 @@
 """HW601: tests lost by inheritance and instantiation together.
 
-``instantiate_device_type_tests`` (torch/testing/_internal/common_device_type.py, torch 2.14.1) takes the class's name out of the
-module, copies the tests that stand in the class's own body, and deletes them from the class.
+``instantiate_device_type_tests`` (torch/testing/_internal/common_device_type.py, torch 2.14.1) takes the class's name
+out of the module, copies the tests that stand in the class's own body, and deletes them from the class.
 """
 
 from __future__ import annotations
