@@ -6,6 +6,7 @@ What a kind of evidence weighs, and whether it proves anything by itself, is dat
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -239,6 +240,9 @@ def gates(subject: Subject) -> Iterator[Evidence]:
             continue
         if reached.scope == "file" and (gate.form != "module_exit" or in_main(gate, subject.cls.module.main)):
             continue
+        if gate.blocking and names_device(gate) and all(r.kind in ("unknown", "flag") for r in gate.requirements):
+            message = f"{_gate_text(gate)} cannot be read, and says that it is about a device"
+            yield subject.evidence("unknown", "", message, reached.path, gate.span)
         for requirement in gate.requirements:
             found = _requirement(subject, reached, requirement)
             if found is None:
@@ -255,6 +259,14 @@ def gates(subject: Subject) -> Iterator[Evidence]:
                 )
             else:
                 yield found
+
+
+DEVICE_IN_TEXT = re.compile(r"(?i)cuda|gpu|accelerator|xpu|\bmps\b|\bhpu\b")
+
+
+def names_device(gate: Gate) -> bool:
+    """Whether the words of a gate, its condition or its reason, name a device."""
+    return DEVICE_IN_TEXT.search(f"{gate.name} {gate.reason}") is not None
 
 
 def is_device_aware(gate: Gate, catalog: Catalog) -> bool:

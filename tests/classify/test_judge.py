@@ -73,6 +73,8 @@ def test_bodies(body: str, label: str, confidence: str) -> None:
         ("@unittest.skipIf(not TEST_XPU, '')", "torch.ones(1, device='xpu')", "XPU", "certain"),
         ("@unittest.skipIf(TEST_CUDA, '')", "f()", "GENERIC", "likely"),
         ("@skipIfXpu", "f()", "GENERIC", "certain"),
+        ("@unittest.skipIf(not supported(), 'needs cuda')", "f()", "GENERIC", "likely"),
+        ("@unittest.skipIf(not supported(), 'needs time')", "f()", "GENERIC", "certain"),
         ("@unittest.skipIf(sys.platform == 'win32', '')", "f()", "GENERIC", "certain"),
     ],
 )
