@@ -240,9 +240,6 @@ def gates(subject: Subject) -> Iterator[Evidence]:
             continue
         if reached.scope == "file" and (gate.form != "module_exit" or in_main(gate, subject.cls.module.main)):
             continue
-        if gate.blocking and names_device(gate) and all(r.kind in ("unknown", "flag") for r in gate.requirements):
-            message = f"{_gate_text(gate)} cannot be read, and says that it is about a device"
-            yield subject.evidence("unknown", "", message, reached.path, gate.span)
         for requirement in gate.requirements:
             found = _requirement(subject, reached, requirement)
             if found is None:
@@ -262,11 +259,18 @@ def gates(subject: Subject) -> Iterator[Evidence]:
 
 
 DEVICE_IN_TEXT = re.compile(r"(?i)cuda|gpu|accelerator|xpu|\bmps\b|\bhpu\b")
+CONDITIONAL_SKIPS = ("skipIf", "skipUnless", "skip_but_pass_in_sandcastle_if")
 
 
-def names_device(gate: Gate) -> bool:
-    """Whether the words of a gate, its condition or its reason, name a device."""
-    return DEVICE_IN_TEXT.search(f"{gate.name} {gate.reason}") is not None
+def unread_skip(cls: LinkedClass, function: Function) -> Decorator | None:
+    """A conditional skip that the scan could make nothing of, although its condition or reason names a device."""
+    gates = (*function.gates, *cls.facts.gates)
+    for decorator in (*function.decorators, *cls.facts.decorators):
+        if decorator.name.rpartition(".")[2] in CONDITIONAL_SKIPS:
+            said = any(DEVICE_IN_TEXT.search(argument.text) for argument in decorator.arguments)
+            if said and not any(gate.span.line == decorator.span.line for gate in gates):
+                return decorator
+    return None
 
 
 def is_device_aware(gate: Gate, catalog: Catalog) -> bool:
@@ -436,6 +440,10 @@ def unknowns(subject: Subject) -> Iterator[Evidence]:
         yield subject.evidence(
             "unknown", "", "members are added from outside the class", subject.cls.path, class_span(subject.cls.facts)
         )
+    skip = unread_skip(subject.cls, subject.function)
+    if skip is not None:
+        message = f"`@{skip.name}` names a device, in a condition that cannot be read"
+        yield subject.evidence("unknown", "", message, span=skip.span)
     for name in subject.reach.unknown[:3]:
         yield subject.evidence("unknown", "", f"{name} cannot be followed")
     for reached in subject.reach.functions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, is_seeding, kinds
+from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, is_seeding, kinds, unread_skip
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
 from hwlint.rules.spans import class_span, function_span
@@ -63,6 +63,8 @@ def reaches_nothing(cls: LinkedClass) -> bool:
     if cls.is_instantiated or cls.opaque_bases or cls.facts.dynamic or cls.templates or cls.framework_devices:
         return False
     if any("device" in f.parameters or "devices" in f.parameters for _, f in collected(cls)):
+        return False
+    if any(unread_skip(cls, f) is not None for _, f in collected(cls)):
         return False
     found = class_reach(cls)
     return not (found.uses or found.gates or found.unknown) and not any(
