@@ -35,6 +35,8 @@ def check_class(context: Context, cls: LinkedClass) -> None:
         raise Blocked("unknown-base", "it is no TestCase: another class runs its tests", span)
     if facts.keywords:
         raise Blocked("generated-class", "it is made with keywords", span)
+    for path in context.imported_by(cls.name):
+        raise Blocked("name-used-later", f"{path} imports it", span)
     _check_relatives(cls, span)
     kinds = {base.kind for base in cls.framework_bases if base.kind != "mixin"}
     if kinds - KINDS:

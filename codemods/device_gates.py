@@ -42,6 +42,8 @@ class GatePlan:
     needs_accelerator: bool = False
     allow_xpu: bool = False
     """Some gate let XPU through."""
+    kept: bool = False
+    """Some gate that asks for more than an accelerator stays."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,7 @@ class _Collected:
     imports: list[Import] = field(default_factory=list)
     needs_accelerator: bool = False
     allow_xpu: bool = False
+    kept: bool = False
 
 
 def plan_gates(
@@ -95,6 +98,7 @@ def plan_gates(
         imports=tuple(dict.fromkeys(found.imports)),
         needs_accelerator=found.needs_accelerator,
         allow_xpu=found.allow_xpu,
+        kept=found.kept,
     )
 
 
@@ -121,8 +125,7 @@ def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
         if any(r.kind == "device" and r.value != "cpu" for r in present):
             raise Blocked("compound-gate", f"`{_short(gate)}` asks for several things", gate.span)
         if gate.combine == "all" and devices & set(AVAILABLE):
-            found.needs_accelerator = True
-            found.allow_xpu = True
+            found.needs_accelerator = found.allow_xpu = found.kept = True
         elif devices:
             raise Blocked("compound-gate", f"`{_short(gate)}` asks for one of several things", gate.span)
         return
@@ -144,7 +147,8 @@ def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
         raise Blocked("vendor-api", f"`{_short(gate)}` asks for a build of one vendor", gate.span)
     elif "count" in others and "cuda" in devices:
         raise Blocked("device-count", f"`{_short(gate)}` counts the devices of the host", gate.span)
-    # Any other capability, count or library: a targeted skip, which stays.
+    else:  # Any other capability, count or library: a targeted skip, which stays.
+        found.kept = True
 
 
 def _availability(gate: Gate, devices: set[str], triton: bool, found: _Collected, compiled: bool) -> None:
@@ -152,6 +156,7 @@ def _availability(gate: Gate, devices: set[str], triton: bool, found: _Collected
     decorator = found.decorators.get(gate.span)
     triton = triton or (decorator is not None and decorator.qualified.startswith(f"{TRITON_UTILS}."))
     if triton and compiled:
+        found.kept = True
         if "cuda" not in devices:
             return  # It holds on every accelerator, and stays for triton.
         text, needed = _any_triton(decorator)

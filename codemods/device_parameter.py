@@ -7,7 +7,7 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_changes import restriction, value_of
@@ -15,6 +15,8 @@ from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
+from codemods.device_only_for import OnlyForChange, only_for_change, only_for_splices
+from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_signature import check_callers, check_fixture, check_reached, decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
@@ -70,6 +72,10 @@ class DeviceParameter(Codemod):
                 if cls.is_instantiated and home_device(cls):
                     continue  # A literal of the class's own device is right at home.
                 if cls.is_instantiated:
+                    policy = only_for_change(context, cls, self.name)
+                    if policy is not None:
+                        plan.add(policy)
+                        continue
                     for change in _tests_of_instantiated(plan, context, cls):
                         plan.add(change)
                 elif _concerns(context, cls):
@@ -82,6 +88,8 @@ class DeviceParameter(Codemod):
         found: list[Splice] = []
         done: set[int] = set()
         for change in changes:
+            if isinstance(change, OnlyForChange):
+                found += only_for_splices(file, change)
             if not isinstance(change, DeviceChange):
                 continue
             for line in change.claims:
@@ -157,20 +165,27 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     tests: list[tuple[Function, Reach, Ground]] = []
     gates: dict[int, GatePlan] = {}
     ungated: list[int] = []
+    parametrizations: dict[int, Parametrized] = {}
     for function in cls.own_tests:
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
         plan = plan_gates(reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main)
-        gates[id(function)] = replace(plan, needs_accelerator=_needs_accelerator(context, plan, reached))
-        if gates[id(function)].needs_accelerator and not plan.needs_accelerator:
+        _check_test(context, function)
+        over = parametrized_device(context, function)
+        if over is not None:
+            plan = _with_parametrization(plan, over)
+            parametrizations[function.line] = over
+        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached)
+        if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
+            needs = False  # As the configuration asks: the CPU runs it, too.
+        if needs and not plan.needs_accelerator:
             ungated.append(function.line)
-        ground = Ground(context.catalog, context.settings, gates[id(function)].needs_accelerator)
-        tests.append((function, reached, ground))
-        _check_test(context, function, plan)
+        gates[id(function)] = replace(plan, needs_accelerator=needs)
+        tests.append((function, reached, Ground(context.catalog, context.settings, needs, over.span if over else None)))
     value = value_of(cls)
     functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
-    _check_used(functions, cls)
+    _check_used(functions, cls, parametrizations)
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()
@@ -221,15 +236,24 @@ def _check_imports(context: Context) -> None:
         raise Blocked("name-taken", "`torch` is not imported under its name")
 
 
-def _check_test(context: Context, function: Function, plan: GatePlan) -> None:
+def _check_test(context: Context, function: Function) -> None:
     gates = frozenset(g.span for g in function.gates)
     check_decorators(context, function.decorators, gates, "the test")
     if "devices" in function.parameters:
         raise Blocked("parametrized", f"`{function.name}` takes `devices` from elsewhere", function_span(function))
-    if "device" in function.parameters:
-        raise Blocked(
-            "parametrized", f"`{function.name}` has a `device` from its parametrization", function_span(function)
-        )
+
+
+def _with_parametrization(plan: GatePlan, over: Parametrized) -> GatePlan:
+    """The gates of a test that ran on a list of devices. Raises Blocked."""
+    if over.on_cpu and plan.needs_accelerator:
+        raise Blocked("unknown-gate", "its CPU variant is gated on an accelerator", over.span)
+    allow_xpu = bool(over.devices & {"xpu", "accelerator"})
+    return replace(
+        plan,
+        removed=(*plan.removed, over.span),
+        needs_accelerator=not over.on_cpu,
+        allow_xpu=plan.allow_xpu or allow_xpu,
+    )
 
 
 def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool:
@@ -247,6 +271,10 @@ def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool
             continue
         return True
     return False
+
+
+def _calls_device_api(reached: Reach) -> bool:
+    return any(one.use.construct == "api" and one.use.role == "api" for one in reached.uses)
 
 
 def _binds(context: Context, name: str) -> bool:
@@ -286,13 +314,13 @@ def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> Functi
     return replace(edit, removed=plan.removed, added=("onlyAccelerator",))
 
 
-def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass) -> None:
+def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Mapping[int, Parametrized]) -> None:
     """Raise Blocked where no test, and nothing it reaches, runs on the device."""
     lines = {f.line: f for f in cls.own_tests}
     fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
     in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)
     for edit in functions:
-        if edit.line in lines and not (edit.spots or edit.pass_to or in_fixture):
+        if edit.line in lines and not (edit.spots or edit.pass_to or in_fixture or edit.line in using):
             function = lines[edit.line]
             raise Blocked("unused-device", f"`{function.name}` would not use it", function_span(function))
 

@@ -59,6 +59,13 @@ def plan_functions(
         for key, need in needs.items()
         if _matters(need, key in grounds)
     }
+    for key, (_, parameter) in values.items():
+        function = needs[key].reached.function
+        if parameter and needs[key].reached.owner is None and context.imported_by(function.name):
+            path = context.imported_by(function.name)[0]
+            raise Blocked(
+                "shared-helper", f"`{function.name}` would take the device, and {path} imports it", function.span
+            )
     return tuple(_edit(key, need, values) for key, need in needs.items() if _matters(need, key in grounds))
 
 
@@ -97,7 +104,7 @@ def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
 def _ground_of(reached: Reached, ground: Ground) -> Ground:
     """Fixtures run before the test is skipped: on the CPU variant as well."""
     fixture = reached.function.kind == "setup"
-    return replace(ground, with_accelerator=False, cpu_too=False) if fixture else ground
+    return replace(ground, with_accelerator=False, gone=None) if fixture else replace(ground, gone=None)
 
 
 def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codemods.device_values import Blocked, Spot
 from hwlint.catalog import Catalog, DeviceApi
 from hwlint.config import Settings
-from hwlint.scan.facts import DeviceUse
+from hwlint.scan.facts import DeviceUse, Span
 
 MEANT = ("cuda", "accelerator")
 """Devices that a suite names when it means the accelerator there is."""
@@ -33,8 +33,8 @@ class Ground:
     settings: Settings
     with_accelerator: bool = True
     """It is reached only where there is an accelerator."""
-    cpu_too: bool = False
-    """It runs as a CPU variant as well: a literal accelerator beside it is a second device."""
+    gone: Span | None = None
+    """A decorator that goes, whatever it names."""
 
 
 def newer_than(since: str, settings: Settings) -> bool:
@@ -60,8 +60,13 @@ def split_device(device: str) -> tuple[tuple[str, ...], str]:
 
 def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
     """The places that are rewritten among the uses of one function. Raises Blocked for what can neither stay nor go."""
-    found = [spot for spot in (spot_of(use, ground) for use in uses) if spot is not None]
+    staying = (use for use in uses if ground.gone is None or not _within(use.span, ground.gone))
+    found = [spot for spot in (spot_of(use, ground) for use in staying) if spot is not None]
     return tuple(found)
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:

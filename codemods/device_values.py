@@ -18,13 +18,11 @@ class Blocked(CannotEdit):
 
     def __init__(self, reason: str, text: str, span: Span | None = None) -> None:
         super().__init__(text)
-        self.reason = reason if reason in REASONS else FALLBACK.get(reason, "layout")
+        if reason not in REASONS:
+            raise ValueError(f"{reason!r} is no reason for a refusal")
+        self.reason = reason
         self.text = text
         self.span = span
-
-
-FALLBACK = {"device-claim": "vendor-api", "class-member": "dynamic", "needs-newer-torch": "policy"}
-"""For reasons that the framework may not have."""
 
 
 @dataclass(frozen=True, slots=True)

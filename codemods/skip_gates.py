@@ -355,9 +355,7 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
         return False
     span = class_span(cls.facts)
     if newer_than(entry_since(context, ONLY), context.settings):
-        plan.refuse(
-            cls.facts.qualname, Blocked("needs-newer-torch", "").reason, f"@{ONLY} is newer than the torch set", span
-        )
+        plan.refuse(cls.facts.qualname, "needs-newer-torch", f"@{ONLY} is newer than the torch set", span)
         return False
     if is_taken(context.module, Import(COMMON_DEVICE_TYPE, ONLY)) or cls.subclasses() or cls.inherited_tests:
         plan.refuse(cls.facts.qualname, "unknown-gate", "its gate holds for more than its own tests", span)

@@ -8,10 +8,11 @@ their text.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import unittest
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codemods.device_class import members_of_module
+from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
@@ -39,6 +40,8 @@ class Part:
     name: str
     label: str
     tests: tuple[str, ...]
+    helpers: tuple[str, ...] = ()
+    """Methods that only its tests get to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,23 +98,52 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict) -> SplitChange
         name = cls.name if label == labels[0] else cls.name + SUFFIXES[label]
         if name != cls.name and name in taken:
             raise Blocked("name-taken", f"`{name}` is there already")
-        parts.append(Part(name, label, tuple(f.name for f in cls.own_tests if by_test.get(f.name) == label)))
+        tests = tuple(f.name for f in cls.own_tests if by_test.get(f.name) == label)
+        parts.append(Part(name, label, tests, _helpers_of_one(cls, by_test, label)))
     base = f"_{cls.name}Base"
     if base in taken:
         raise Blocked("name-taken", f"`{base}` is there already")
     qualname = cls.facts.qualname
-    moved = [(part, test) for part in parts[1:] for test in part.tests]
+    moved = [(part.name, name) for part in parts[1:] for name in (*part.tests, *part.helpers)]
+    placed = {name for part in parts for name in (*part.tests, *part.helpers)}
+    moved += [(base, m.name) for m in cls.facts.methods if m.name not in placed]
     return SplitChange(
         codemod=SplitClass.name,
         symbol=qualname,
         span=class_span(cls.facts),
         description="split into " + " and ".join(f"{part.name} ({part.label})" for part in parts),
         applicability="unsafe",
-        renames=tuple(((qualname, test), (part.name, test)) for part, test in moved),
+        renames=tuple(((qualname, member), (owner, member)) for owner, member in moved),
         class_line=cls.facts.line,
         parts=tuple(parts),
         base=base,
         call=call.span if call is not None else None,
+    )
+
+
+def _helpers_of_one(cls: LinkedClass, labels: Mapping[str, str], label: str) -> tuple[str, ...]:
+    """Helper methods that tests of this label get to, and no others."""
+    methods = {m.name: m for m in cls.facts.methods}
+    reached: dict[str, set[str]] = {}
+    for test in cls.own_tests:
+        queue, seen = [test], {test.name}
+        while queue:
+            for reference in queue.pop().references:
+                head, _, name = reference.partition(".")
+                if head in ("self", "cls") and name in methods and name not in seen:
+                    seen.add(name)
+                    queue.append(methods[name])
+        for name in seen:
+            reached.setdefault(name, set()).add(labels.get(test.name, ""))
+    fixtures = {r for m in methods.values() if m.kind == "setup" for r in m.references}
+    return tuple(
+        name
+        for name, method in methods.items()
+        if reached.get(name) == {label}
+        and method.kind == "helper"
+        and not method.decorators
+        and not {f"self.{name}", f"cls.{name}"} & fixtures
+        and not hasattr(unittest.TestCase, name)
     )
 
 
@@ -124,8 +156,10 @@ def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiatio
         raise Blocked("dynamic", "members may be added to it that the source does not show")
     if facts.blocks or not facts.top_level:
         raise Blocked("layout", "it does not stand at the top of the module")
-    if facts.decorators or facts.keywords:
-        raise Blocked("layout", "it is decorated, or made with keywords")
+    if facts.keywords:
+        raise Blocked("layout", "it is made with keywords")
+    repeated = frozenset(g.span for g in facts.gates) | {i.span for i in cls.instantiations if i.form == "decorator"}
+    check_decorators(context, facts.decorators, repeated, "the class")
     if cls.is_test_case is not True:
         raise Blocked("unknown-base", "its base cannot be read")
     if cls.inherited_tests or cls.templates or any(b.has_tests for b in cls.framework_bases):
@@ -150,13 +184,12 @@ def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiatio
             raise Blocked("unknown-caller", f"`{called}` is called by `{method.name}`", method.span)
     if any(name.startswith("test") for name, _ in facts.attributes):
         raise Blocked("dynamic", "it has a test by another name")
-    for path, module in context.suite.modules.items():
-        if path != context.path and any(q.endswith(f".{cls.name}") for _, q in module.imports):
-            raise Blocked("shared-helper", f"{path} may import it")
+    for path in context.imported_by(cls.name):
+        raise Blocked("shared-helper", f"{path} imports it")
     found = [i for i in cls.instantiations if i.kind == "parametrized"]
-    if len(found) > 1 or (found and (found[0].form != "call" or len(found[0].arguments) != 1 or found[0].blocks)):
+    if len(found) > 1 or any(i.form == "assignment" or len(i.arguments) > 1 or i.blocks for i in found):
         raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
-    return found[0] if found else None
+    return next((i for i in found if i.form == "call"), None)
 
 
 # Editing
@@ -166,8 +199,8 @@ def _splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     check_names_in(file, node, change.call)
     chunks = list(_chunks(file, node))
-    _check_scope(node, {t for part in change.parts for t in part.tests})
-    tests = {t: i for i, part in enumerate(change.parts) for t in part.tests}
+    _check_scope(node, {name for part in change.parts for name in (*part.tests, *part.helpers)})
+    tests = {name: i for i, part in enumerate(change.parts) for name in (*part.tests, *part.helpers)}
     shared = [text for name, text in chunks if name and name not in tests]
     head = [text for name, text in chunks if not name]
     bases = ", ".join(file.text[slice(*file.node_range(b))] for b in node.bases)
@@ -175,6 +208,7 @@ def _splices(file: SourceFile, change: SplitChange) -> list[Splice]:
         raise Blocked("layout", f"the bases of the class on line {node.lineno} are spread out")
     line_break = file.line_break(node.lineno)
     apart = line_break * 3
+    decorators = file.text[file.line_start(first_line(node)) : file.line_start(node.lineno)]
     given = f"{change.base}, {bases}" if shared else bases
     written = []
     if shared:
@@ -182,8 +216,8 @@ def _splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     for index, part in enumerate(change.parts):
         body = [text for name, text in chunks if tests.get(name) == index]
         body = [*head, *body] if index == 0 else body
-        written.append(f"class {part.name}({given}):{line_break}" + _joined(body, line_break))
-    start = file.line_start(node.lineno)
+        written.append(f"{decorators}class {part.name}({given}):{line_break}" + _joined(body, line_break))
+    start = file.line_start(first_line(node))
     found = [Splice(start, _end(file, node), apart.join(written))]
     if change.call is not None:
         found.append(_further_calls(file, change))
@@ -235,6 +269,10 @@ def _chunks(file: SourceFile, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         )
         if first < at or not own_line or (rest and not rest.startswith("#")):
             raise Blocked("layout", f"a statement of the class shares its lines (line {first})")
+        if isinstance(statement, ast.ClassDef) and any(
+            getattr(s, "name", "").startswith("test") for s in statement.body
+        ):
+            raise Blocked("layout", f"a class with tests stands in the class (line {first})")
         text = file.text[file.line_start(at) : file.line_start(last + 1)]
         if not text.endswith(("\n", "\r")):
             text += file.line_break(last)
@@ -277,6 +315,8 @@ def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
             if isinstance(child, ast.Name) and child.id in (bound if is_test else tests):
                 raise Blocked("unknown-name", f"`{child.id}` is read in the class's own scope (line {child.lineno})")
     for child in ast.walk(node):
+        if isinstance(child, ast.Constant) and child.value in tests:
+            raise Blocked("unknown-name", f"`{child.value}` is named in a string (line {child.lineno})")
         name = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
         if name.startswith("__") and not name.endswith("__"):
             raise Blocked(

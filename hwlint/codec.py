@@ -1,15 +1,17 @@
 """Facts and findings <-> bytes, for the cache and between processes.
 
 Pickle, restricted: reading the bytes can make nothing but hwlint's own plain data classes, so that a cache from
-elsewhere (one that CI restored, say) can be wrong but can run no code. Measured on facts of 200 modules, that reads in
-half the time of rebuilding the same classes from plain tuples.
+elsewhere (one that CI restored, say) can be wrong but can run no code. An object is written as its class and the values
+of its fields: what dataclasses do by themselves for frozen classes with slots takes twice the time both ways.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,7 +23,9 @@ class DecodeError(ValueError):
 
 def encode(value: object) -> bytes:
     """The bytes of an instance of a data class that :func:`register` knows, or of plain values."""
-    return pickle.dumps(value, protocol=5)
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=5).dump(value)
+    return buffer.getvalue()
 
 
 def decode(kind: type[T], data: bytes) -> T:
@@ -37,10 +41,33 @@ def decode(kind: type[T], data: bytes) -> T:
 
 def register(classes: Iterable[type]) -> None:
     """Allow ``classes`` in :func:`decode`. They must be plain data: making one must do nothing else."""
-    _allowed.update({(c.__module__, c.__qualname__): c for c in classes})
+    for cls in classes:
+        _allowed[cls.__module__, cls.__qualname__] = cls
+        if dataclasses.is_dataclass(cls):
+            _reducers[cls] = _by_fields(cls)
+        elif issubclass(cls, tuple):
+            _reducers[cls] = _by_items
 
 
+Reducer = Callable[[Any], tuple[type, tuple[Any, ...]]]
 _allowed: dict[tuple[str, str], type] = {}
+_reducers: dict[type, Reducer] = {}
+
+
+def _by_fields(cls: type) -> Reducer:
+    names = [field.name for field in dataclasses.fields(cls)]
+    values = attrgetter(*names)
+    if len(names) == 1:
+        return lambda one: (cls, (values(one),))
+    return lambda one: (cls, values(one))
+
+
+def _by_items(one: tuple[Any, ...]) -> tuple[type, tuple[Any, ...]]:
+    return type(one), tuple(one)
+
+
+class _Pickler(pickle.Pickler):
+    dispatch_table = _reducers
 
 
 class _Unpickler(pickle.Unpickler):

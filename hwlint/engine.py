@@ -43,6 +43,21 @@ RECURSION_LIMIT = 6000 if sys.version_info >= (3, 11) else 2500
 """Python's own 1,000 is too little for a long chain of calls; before 3.11 each Python call takes C stack as well."""
 
 
+@contextmanager
+def quick_allocation() -> Iterator[None]:
+    """No garbage collection, which takes a quarter of ``ast.parse``: trees and facts hardly have a cycle.
+
+    The first collection after it looks at all that was made: a command that ends soon is better off without.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """What a run knows of its files."""
@@ -112,7 +127,7 @@ def analyze(
     tree = Tree(discovery.root, overlay or {})
     scanner = Scanner(tree, catalog, cache or Cache(), jobs or settings.jobs or _cores(), progress)
     timings: dict[str, float] = {}
-    with _quick_allocation(), _deep_recursion():
+    with quick_allocation(), _deep_recursion():
         with _timed(timings, "read"):
             known = dict(digests) if digests is not None else {p: tree.digest(p) for p in discovery.paths}
         with _timed(timings, "scan"):
@@ -127,6 +142,7 @@ def analyze(
     return Analysis(suite, checked, catalog, settings, timings, scanner.jobs, tuple(sorted(consulted.items())))
 
 
+@quick_allocation()
 def remembered(
     compute: Callable[[Analysis], T],
     kind: type[T],
@@ -148,24 +164,24 @@ def remembered(
 
     cache = cache or Cache()
     tree = Tree(discovery.root, overlay or {})
+    if not cache.is_open:
+        unnamed = dict.fromkeys(discovery.paths, "")
+        return compute(analyze(settings, discovery, jobs=jobs, overlay=overlay, progress=progress, digests=unnamed))
     digests = {path: tree.digest(path) for path in discovery.paths}
     key = caching.key("result", caching.code_digest(), settings, purpose, tuple(digests.items()))
     stored = cache.get("results", key)
     if stored is not None:
         try:
-            with _quick_allocation():
-                consulted, result = codec.decode(tuple, stored)
+            consulted, result = codec.decode(tuple, stored)
             if isinstance(result, kind) and all(d == _digest_if_there(tree, p) for p, d in consulted):
                 return result
         except (codec.DecodeError, ValueError, TypeError):
             pass
     analysis = analyze(settings, discovery, jobs=jobs, cache=cache, overlay=overlay, progress=progress, digests=digests)
-    with _quick_allocation():
-        result = compute(analysis)
-        # What a dying process left undone may go well the next time.
-        whole = not any(m.problem is not None and m.problem.kind == "crash" for m in analysis.modules)
-        if cache.is_open and whole:
-            cache.put("results", [(key, codec.encode((analysis.consulted, result)))])
+    result = compute(analysis)
+    # What a dying process left undone may go well the next time.
+    if not any(m.problem is not None and m.problem.kind == "crash" for m in analysis.modules):
+        cache.put("results", [(key, codec.encode((analysis.consulted, result)))])
     return result
 
 
@@ -314,18 +330,6 @@ def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     timings[stage] = time.perf_counter() - start
-
-
-@contextmanager
-def _quick_allocation() -> Iterator[None]:
-    """No garbage collection, which takes a quarter of ``ast.parse``: trees and facts hardly have a cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextmanager

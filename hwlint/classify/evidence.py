@@ -264,11 +264,15 @@ CONDITIONAL_SKIPS = ("skipIf", "skipUnless", "skip_but_pass_in_sandcastle_if")
 
 def unread_skip(cls: LinkedClass, function: Function) -> Decorator | None:
     """A conditional skip that the scan could make nothing of, although its condition or reason names a device."""
-    gates = (*function.gates, *cls.facts.gates)
+    read_lines = {
+        gate.span.line
+        for gate in (*function.gates, *cls.facts.gates)
+        if any(r.kind not in ("unknown", "flag") for r in gate.requirements)
+    }
     for decorator in (*function.decorators, *cls.facts.decorators):
         if decorator.name.rpartition(".")[2] in CONDITIONAL_SKIPS:
             said = any(DEVICE_IN_TEXT.search(argument.text) for argument in decorator.arguments)
-            if said and not any(gate.span.line == decorator.span.line for gate in gates):
+            if said and decorator.span.line not in read_lines:
                 return decorator
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -75,7 +76,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The ``hwlint`` script."""
-    sys.exit(run(arguments))
+    status = run(arguments)
+    gc.freeze()  # All that is left goes with the process: nobody need look through it for garbage.
+    sys.exit(status)
 
 
 def _failed(error: Exception) -> int:

@@ -52,7 +52,7 @@ def defaulted(node: FunctionNode) -> tuple[str, ...]:
 
 def first_line(node: FunctionNode | ast.ClassDef) -> int:
     """The line of the first decorator, or of ``def``/``class``."""
-    return min([d.lineno for d in node.decorator_list], default=node.lineno)
+    return min([d.lineno for d in node.decorator_list]) if node.decorator_list else node.lineno
 
 
 def read_decorators(nodes: list[ast.expr], context: ScanContext) -> tuple[Decorator, ...]:

@@ -20,39 +20,57 @@ def span_of(node: ast.expr | ast.stmt | ast.excepthandler) -> Span:
 
 def dotted(node: ast.AST) -> str:
     """'a.b.c' for a chain of attributes on a name, '' for anything else."""
-    parts: list[str] = []
-    while node.__class__ is ast.Attribute:
-        parts.append(node.attr)
+    if isinstance(node, ast.Name):
+        return node.id
+    tail = ""
+    while isinstance(node, ast.Attribute):
+        tail = f".{node.attr}{tail}"
         node = node.value
-    if node.__class__ is not ast.Name:
-        return ""
-    parts.append(node.id)
-    return ".".join(reversed(parts))
+    return node.id + tail if isinstance(node, ast.Name) else ""
 
 
 def source_of(node: ast.expr) -> str:
     """What ``ast.unparse`` gives for an expression; the plain ones, as most are, at a small part of its price."""
+    atom = _atom(node)
+    if atom:
+        return atom
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        operand = _atom(node.operand)
+        if operand:
+            return f"not {operand}"
+    elif isinstance(node, ast.BoolOp):
+        values = [_atom(value) for value in node.values]
+        if all(values):
+            return (" and " if isinstance(node.op, ast.And) else " or ").join(values)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = _atom(node.left), _atom(node.comparators[0])
+        symbol = _COMPARISONS.get(node.ops[0].__class__)
+        if left and right and symbol:
+            return f"{left} {symbol} {right}"
+    return ast.unparse(node)
+
+
+_COMPARISONS: dict[type, str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+_REPR_IS_SOURCE = (str, int, bool, type(None))
+
+
+def _atom(node: ast.expr) -> str:
+    """The source of a name, a literal or a call, which no operator around it puts in parentheses; '' for the rest."""
     if isinstance(node, ast.Constant):
-        if node.kind is None and node.value.__class__ in _REPR_IS_SOURCE:
-            return repr(node.value)
-    elif isinstance(node, (ast.Name, ast.Attribute)):
-        name = dotted(node)
-        if name:
-            return name
-    elif isinstance(node, ast.List):
+        return repr(node.value) if node.kind is None and node.value.__class__ in _REPR_IS_SOURCE else ""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return dotted(node)
+    if isinstance(node, ast.List):
         return f"[{', '.join(map(source_of, node.elts))}]"
-    elif isinstance(node, ast.Tuple) and len(node.elts) > 1:
+    if isinstance(node, ast.Tuple) and len(node.elts) > 1:
         return f"({', '.join(map(source_of, node.elts))})"
-    elif isinstance(node, ast.Call):
+    if isinstance(node, ast.Call):
         name = dotted(node.func)
         if name:
             arguments = [source_of(a) for a in node.args]
             arguments += [(f"{k.arg}=" if k.arg else "**") + source_of(k.value) for k in node.keywords]
             return f"{name}({', '.join(arguments)})"
-    return ast.unparse(node)
-
-
-_REPR_IS_SOURCE = (str, int, bool, type(None))
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def test_a_test_about_cuda_events_stays() -> None:
     source = SOURCE.replace("\n\n\ninstantiate", f"\n{line}\n\ninstantiate")
     outcome = migrate(source, NAME)
     assert not outcome.changed
-    assert reasons(outcome)["T.test_t"] in ("device-claim", "vendor-api", "layout")
+    assert reasons(outcome)["T.test_t"] == "device-claim"
 
 
 def test_an_activity_that_is_compared_stays() -> None:

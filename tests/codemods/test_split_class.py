@@ -14,6 +14,7 @@ from hwlint.classify.judge import classify
 from hwlint.config import Settings
 from hwlint.scan.module import scan_module
 from hwlint.suite.link import link
+from tests.codemods.harness import check_invariants, migrate
 
 PATH = "test/test_sample.py"
 HEAD = """\
@@ -39,10 +40,10 @@ SOURCE = (
 
     @unittest.skipIf(not TEST_CUDA, "no CUDA")
     def test_tensor(self):
-        torch.ones(1).cuda()
+        self.assertEqual(self._key(torch.ones(1).cuda().item()), "1.0")
 
     def test_text(self):
-        pass
+        self.assertEqual(self._key(""), "")
 
 
 if __name__ == "__main__":
@@ -66,13 +67,13 @@ class CacheTest(_CacheTestBase, TestCase):
         self.assertEqual(self._key(1), "1")
 
     def test_text(self):
-        pass
+        self.assertEqual(self._key(""), "")
 
 
 class CacheTestDevice(_CacheTestBase, TestCase):
     @unittest.skipIf(not TEST_CUDA, "no CUDA")
     def test_tensor(self):
-        torch.ones(1).cuda()
+        self.assertEqual(self._key(torch.ones(1).cuda().item()), "1.0")
 
 
 if __name__ == "__main__":
@@ -99,7 +100,10 @@ def test_a_class_in_two() -> None:
     text, plan = plan_of(SOURCE)
     assert text == AFTER
     (change,) = plan.changes
-    assert change.renames == ((("CacheTest", "test_tensor"), ("CacheTestDevice", "test_tensor")),)
+    assert change.renames == (
+        (("CacheTest", "test_tensor"), ("CacheTestDevice", "test_tensor")),
+        (("CacheTest", "_key"), ("_CacheTestBase", "_key")),
+    )
     assert change.applicability == "unsafe"
 
 
@@ -111,7 +115,7 @@ def test_nothing_shared_makes_no_base() -> None:
     source = SOURCE.replace("    limit = 3  # at most\n\n", "").replace(
         "    def _key(self, value):\n        return str(value)  # the key\n\n", ""
     )
-    source = source.replace("self._key(1)", "'1'")
+    source = source.replace("self._key(", "str(")
     text = plan_of(source)[0]
     assert "Base" not in text
     assert "class CacheTest(TestCase):\n" in text and "class CacheTestDevice(TestCase):\n" in text
@@ -127,8 +131,8 @@ def test_each_part_is_instantiated() -> None:
     [
         ("if __name__", "class U(CacheTest):\n    pass\n\n\nif __name__", "subclassed"),
         ("class CacheTest(", "class CacheTestDevice:\n    pass\n\n\nclass CacheTest(", "name-taken"),
-        ("class CacheTest(", "@thing\nclass CacheTest(", "layout"),
-        ("        pass\n", "        self.test_number()\n", "unknown-caller"),
+        ("class CacheTest(", "@thing\nclass CacheTest(", "unknown-name"),
+        ('self._key("")', "self.test_number()", "unknown-caller"),
         ("    def test_text", "    def test_number", "dynamic"),
     ],
 )  # fmt: skip
@@ -142,7 +146,7 @@ def test_refusals(old: str, new: str, reason: str) -> None:
     ("old", "new"),
     [
         ("self._key(1)", "self.__key(1)"),
-        ("        pass\n", "        super(CacheTest, self).setUp()\n"),
+        ('self._key("")', "super(CacheTest, self).setUp()"),
         ("    limit = 3  # at most\n", "    if True:\n        limit = 3\n"),
         ("    # numbers\n", "    @parametrize('n', [limit])\n"),
         ("class CacheTest(TestCase):", "class CacheTest(  # why\n    TestCase\n):"),
@@ -153,3 +157,34 @@ def test_layouts_that_stay(old: str, new: str) -> None:
 
     with pytest.raises(CannotEdit):
         plan_of(SOURCE.replace(old, new, 1))
+
+
+def test_decorators_of_the_class_are_those_of_each_part() -> None:
+    decorators = "# both\n@unittest.skipIf(False, 'x')\n@instantiate_parametrized_tests\n"
+    text = plan_of(SOURCE.replace("class CacheTest(", f"{decorators}class CacheTest("))[0]
+    above = decorators.removeprefix("# both\n")
+    assert "# both\nclass _CacheTestBase:\n" in text
+    assert f"{above}class CacheTest(_CacheTestBase, TestCase):\n" in text
+    assert f"{above}class CacheTestDevice(_CacheTestBase, TestCase):\n" in text
+
+
+def test_a_helper_of_one_part_goes_with_it() -> None:
+    helper = "    def _make(self):\n        return torch.ones(1).cuda()\n\n"
+    source = SOURCE.replace("    # numbers\n", f"{helper}    # numbers\n").replace(
+        "torch.ones(1).cuda().item()", "self._make().item()"
+    )
+    text = plan_of(source)[0]
+    after = AFTER.replace(
+        "class CacheTestDevice(_CacheTestBase, TestCase):\n",
+        f"class CacheTestDevice(_CacheTestBase, TestCase):\n{helper}",
+    )
+    assert text == after.replace("torch.ones(1).cuda().item()", "self._make().item()")
+
+
+def test_through_all_codemods() -> None:
+    outcome = migrate(SOURCE, unsafe=True, split=True)
+    check_invariants(outcome, unsafe=True, split=True)
+    text = outcome.after.decode()
+    assert "    hw_classification = HardwareClassification.GENERIC\n" in text
+    assert "    @onlyAccelerator\n    def test_tensor(self, device):\n" in text
+    assert "instantiate_device_type_tests(CacheTestDevice, globals())\n" in text
