@@ -262,12 +262,15 @@ DEVICE_IN_TEXT = re.compile(r"(?i)cuda|gpu|accelerator|xpu|\bmps\b|\bhpu\b")
 CONDITIONAL_SKIPS = ("skipIf", "skipUnless", "skip_but_pass_in_sandcastle_if")
 
 
+def is_read(one: Requirement) -> bool:
+    """Whether a requirement says something about devices that a rule of evidence takes up."""
+    return one.kind not in ("unknown", "flag") and not (one.kind == "capability" and one.absent)
+
+
 def unread_skip(cls: LinkedClass, function: Function) -> Decorator | None:
     """A conditional skip that the scan could make nothing of, although its condition or reason names a device."""
     read_lines = {
-        gate.span.line
-        for gate in (*function.gates, *cls.facts.gates)
-        if any(r.kind not in ("unknown", "flag") for r in gate.requirements)
+        gate.span.line for gate in (*function.gates, *cls.facts.gates) if any(is_read(r) for r in gate.requirements)
     }
     for decorator in (*function.decorators, *cls.facts.decorators):
         if decorator.name.rpartition(".")[2] in CONDITIONAL_SKIPS:
