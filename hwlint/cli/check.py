@@ -26,7 +26,6 @@ from hwlint.cli.common import (
     split_codes,
 )
 from hwlint.cli.output import note, use_color, write_output
-from hwlint.engine import quick_allocation
 from hwlint.findings import Finding
 from hwlint.output import FORMATS, PLAIN_FORMATS, render
 from hwlint.output.source import Sources
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 @click.option("--statistics", is_flag=True, help="Counts by rule in place of findings (text and concise).")
 @click.option("--fix", is_flag=True, help="Make the safe changes first, and report what is left.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@quick_allocation()
 def check(
     run: RunOptions,
     format_name: str,

@@ -70,7 +70,7 @@ class Sources:
 
 def visible(text: str) -> str:
     """The text without control characters: it stays on its line, does nothing to a terminal, and a tab is four wide."""
-    return text.translate(_CONTROL)
+    return text if text.isprintable() else text.translate(_CONTROL)
 
 
 def _lines(data: bytes, path: str) -> list[str]:
