@@ -1,86 +1,32 @@
 """The rules of evidence: each looks at one thing that a test reaches and says what it argues for.
 
-What a kind of evidence weighs, and whether it proves anything by itself, is data: hwlint/catalog/evidence.toml.
+What a kind of evidence weighs, and whether it proves anything by itself, is data: hwlint/catalog/evidence.toml. The
+rules on gates are in gate_evidence.py.
 """
 
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 
 from hwlint.catalog import Catalog
-from hwlint.catalog.tables import read
+from hwlint.classify.gate_evidence import gates, unread_skip
+from hwlint.classify.subject import (
+    COMMON_ACCELERATORS,
+    DEVICE_LABELS,
+    HARMLESS_PREFIXES,
+    EvidenceRule,
+    Subject,
+    accelerator_placement,
+    device_types,
+    is_accelerator,
+    label_of,
+)
 from hwlint.classify.verdict import Evidence
 from hwlint.rules.spans import class_span, function_span
-from hwlint.scan.facts import Decorator, DeviceUse, Function, Gate, Requirement, Span
+from hwlint.scan.facts import Decorator, DeviceUse, Function
 from hwlint.suite.model import LinkedClass
-from hwlint.suite.reach import Reach, ReachedGate, ReachedUse
-
-DEVICE_LABELS = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
-"""Device types with a HardwareClassification member of their own."""
-COMMON_ACCELERATORS = ("cuda", "accelerator")
-"""What a suite names when it means the accelerator there is."""
-HARMLESS_PREFIXES = ("torch.backends.", "torch.version.")
-"""Settings and versions: read and written on any host, whatever device the test runs on."""
-CPU_LIBRARIES = ("mkldnn", "onednn", "mkl", "fbgemm", "qnnpack", "xnnpack", "lapack", "vulkan")
-GENERIC_LIBRARIES = ("distributed", "gloo", "mpi", "triton", "numpy", "scipy")
-"""Libraries that no one vendor's device needs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One entry of evidence.toml."""
-
-    name: str
-    weight: float
-    proof: bool
-    meaning: str
-
-
-@functools.lru_cache(maxsize=1)
-def kinds() -> dict[str, Kind]:
-    """The kinds of evidence by name."""
-    return {
-        e["kind"]: Kind(e["kind"], float(e["weight"]), bool(e["proof"]), e["meaning"])
-        for e in read("evidence")["evidence"]
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A test as one class runs it."""
-
-    cls: LinkedClass
-    owner: LinkedClass
-    """The class that defines it."""
-    function: Function
-    reach: Reach = field(repr=False)
-    catalog: Catalog = field(repr=False)
-
-    def evidence(self, kind: str, argues_for: str, message: str, path: str = "", span: Span | None = None) -> Evidence:
-        return Evidence(
-            kind=kind,
-            argues_for=argues_for,
-            message=message,
-            path=path or self.owner.path,
-            span=span or function_span(self.function),
-            weight=kinds()[kind].weight,
-        )
-
-
-EvidenceRule = Callable[[Subject], Iterator[Evidence]]
-
-
-def label_of(device: str) -> str:
-    """The classification of a test that needs ``device`` itself; ACCELERATOR where it has no member."""
-    return DEVICE_LABELS.get(device, "ACCELERATOR")
-
-
-def device_types(device: str) -> tuple[str, ...]:
-    """'cuda:1' -> ('cuda',); 'cuda|cpu' -> ('cuda', 'cpu')."""
-    return tuple(part.partition(":")[0] for part in device.split("|"))
+from hwlint.suite.reach import ReachedUse
 
 
 def instantiated(subject: Subject) -> Iterator[Evidence]:
@@ -139,13 +85,6 @@ def parametrized_devices(decorators: Iterable[Decorator]) -> tuple[str, ...]:
             if isinstance(values.value, tuple):
                 return tuple(v for v in values.value if isinstance(v, str))
     return ()
-
-
-def is_accelerator(device: str, catalog: Catalog) -> bool:
-    """Whether a device string names an accelerator that a test class could be instantiated for."""
-    kind = device.partition(":")[0]
-    backend = catalog.backends.get(kind)
-    return kind == "accelerator" or (backend is not None and backend.accelerator and backend.inclusion != "never")
 
 
 def placements(subject: Subject) -> Iterator[Evidence]:
@@ -215,151 +154,11 @@ def backends(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "backend", "ACCELERATOR", f"it asks for the back end {use.name}")
 
 
-def accelerator_placement(subject: Subject) -> str:
-    """The first accelerator with a label of its own that the test places on, '' for none."""
-    for reached in subject.reach.uses:
-        if reached.use.role == "placement":
-            for device in device_types(reached.use.device):
-                if device in DEVICE_LABELS and device != "cpu":
-                    return device
-    return ""
-
-
 def profiler(subject: Subject) -> Iterator[Evidence]:
     """Profiler activities and arguments of an accelerator."""
     for reached in subject.reach.uses:
         if reached.use.role == "profiler" and is_accelerator(device_types(reached.use.device)[0], subject.catalog):
             yield _at(subject, reached, "profiler", "ACCELERATOR", f"it profiles with {reached.use.name}")
-
-
-def gates(subject: Subject) -> Iterator[Evidence]:
-    """What it is skipped without."""
-    for reached in subject.reach.gates:
-        gate = reached.gate
-        if reached.scope == "helper" or (subject.cls.is_instantiated and is_device_aware(gate, subject.catalog)):
-            continue
-        if reached.scope == "file" and (gate.form != "module_exit" or in_main(gate, subject.cls.module.main)):
-            continue
-        for requirement in gate.requirements:
-            found = _requirement(subject, reached, requirement)
-            if found is None:
-                continue
-            if not gate.blocking:
-                if found.argues_for in ("", "CPU", "GENERIC") or reached.scope == "setup":
-                    continue
-                yield subject.evidence(
-                    "partial-gate",
-                    "ACCELERATOR",
-                    f"a part of it runs only where `{gate.name}`",
-                    reached.path,
-                    gate.span,
-                )
-            else:
-                yield found
-
-
-DEVICE_IN_TEXT = re.compile(r"(?i)cuda|gpu|accelerator|xpu|\bmps\b|\bhpu\b")
-CONDITIONAL_SKIPS = ("skipIf", "skipUnless", "skip_but_pass_in_sandcastle_if")
-
-
-def is_read(one: Requirement) -> bool:
-    """Whether a requirement says something about devices that a rule of evidence takes up."""
-    return one.kind not in ("unknown", "flag") and not (one.kind == "capability" and one.absent)
-
-
-def unread_skip(cls: LinkedClass, function: Function) -> Decorator | None:
-    """A conditional skip that the scan could make nothing of, although its condition or reason names a device."""
-    read_lines = {
-        gate.span.line for gate in (*function.gates, *cls.facts.gates) if any(is_read(r) for r in gate.requirements)
-    }
-    for decorator in (*function.decorators, *cls.facts.decorators):
-        if decorator.name.rpartition(".")[2] in CONDITIONAL_SKIPS:
-            said = any(DEVICE_IN_TEXT.search(argument.text) for argument in decorator.arguments)
-            if said and decorator.span.line not in read_lines:
-                return decorator
-    return None
-
-
-def is_device_aware(gate: Gate, catalog: Catalog) -> bool:
-    """Whether a decorator looks at the running test's device: what it says holds for that device's variant alone."""
-    if gate.form not in ("decorator", "class_decorator"):
-        return False
-    entry = catalog.decorators.get(gate.name.partition("(")[0].rpartition(".")[2].lstrip("@"))
-    return entry is not None and entry.device_aware
-
-
-def in_main(gate: Gate, main: Span | None) -> bool:
-    """Whether a file's gate stands in ``__main__``: it then keeps the file from being run as a script only."""
-    return main is not None and main.line <= gate.span.line <= main.end_line
-
-
-def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Evidence | None:
-    gate, path = reached.gate, reached.path
-    if one.absent and reached.scope == "test" and one.value in COMMON_ACCELERATORS and not gate.compound:
-        return subject.evidence(
-            "absent-gate", "GENERIC", f"{_gate_text(gate)} keeps it to hosts without {one.value}", path, gate.span
-        )
-    if one.absent or (gate.combine in ("any", "mixed") and one.kind not in ("device", "accelerator")):
-        return None
-    what = _gate_text(gate)
-    if one.kind == "device":
-        if one.value == "cpu":
-            return subject.evidence("cpu-library", "CPU", f"{what} asks for the CPU", path, gate.span)
-        if one.value in COMMON_ACCELERATORS:
-            return subject.evidence("gate", "ACCELERATOR", f"{what} asks for {one.value}", path, gate.span)
-        if not is_accelerator(one.value, subject.catalog):
-            return subject.evidence(
-                "unknown", "", f"{what} asks for {one.value}, which no label is for", path, gate.span
-            )
-        return subject.evidence("gate", label_of(one.value), f"{what} asks for {one.value}", path, gate.span)
-    if one.kind in ("accelerator", "count"):
-        return subject.evidence("gate", "ACCELERATOR", f"{what} asks for an accelerator", path, gate.span)
-    if one.kind == "capability":
-        return subject.evidence(
-            "capability-gate", "ACCELERATOR", f"{what} asks for the capability {one.value}", path, gate.span
-        )
-    if one.kind == "library":
-        name = one.value.lower()
-        if name in CPU_LIBRARIES:
-            return subject.evidence("cpu-library", "CPU", f"{what} asks for {one.value}", path, gate.span)
-        vendor = vendor_of(name, subject.catalog)
-        entry = subject.catalog.collectives.get(name)
-        device = accelerator_placement(subject) if entry is not None and not entry.default_for else ""
-        if entry is not None and device in entry.devices:
-            message = f"{what} asks for {one.value}, the default of no device, and it places on {device}"
-            return subject.evidence("backend-subject", label_of(device), message, path, gate.span)
-        if vendor and reached.scope != "file" and name in subject.catalog.collectives:
-            return subject.evidence("backend", "ACCELERATOR", f"{what} asks for {one.value}", path, gate.span)
-        if vendor:
-            kind = "vendor-backend" if reached.scope == "file" else "vendor-gate"
-            return subject.evidence(kind, label_of(vendor), f"{what} asks for {one.value}", path, gate.span)
-        return None
-    if one.kind == "platform" and one.value.lower() in ("rocm", "hip"):
-        return subject.evidence("vendor-gate", "CUDA", f"{what} asks for ROCm", path, gate.span)
-    return None
-
-
-VENDOR_LIBRARIES = {
-    "cudnn": "cuda",
-    "magma": "cuda",
-    "cusolver": "cuda",
-    "cusparse": "cuda",
-    "cusparselt": "cuda",
-    "nvtx": "cuda",
-}
-
-
-def vendor_of(library: str, catalog: Catalog) -> str:
-    """The device type that a library is bound to, '' for none."""
-    entry = catalog.collectives.get(library)
-    if entry is not None:
-        return entry.vendor if entry.vendor != "cpu" else ""
-    return VENDOR_LIBRARIES.get(library, "")
-
-
-def _gate_text(gate: Gate) -> str:
-    name = gate.name if len(gate.name) <= 60 else gate.name[:57] + "..."
-    return f"`@{name}`" if gate.form in ("decorator", "class_decorator") else f"`{name}`"
 
 
 def only_decorators(subject: Subject) -> Iterator[Evidence]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hwlint.classify.evidence import SELF_DEVICE, Subject, gather, is_seeding, kinds, unread_skip
+from hwlint.classify.evidence import SELF_DEVICE, gather, is_seeding
+from hwlint.classify.gate_evidence import unread_skip
+from hwlint.classify.subject import Subject, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
 from hwlint.rules.spans import class_span, function_span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hwlint.classify.evidence import kinds
 from hwlint.classify.judge import classify
+from hwlint.classify.subject import kinds
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
 from tests.support import PATH, suite_of
