@@ -18,9 +18,10 @@ from codemods.device_instantiate import call_splices, check_names_in
 from codemods.device_only_for import OnlyForChange, only_for_change, only_for_splices
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
-from codemods.device_signature import check_callers, check_fixture, check_reached, decorator_splices, function_splices
+from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
 from codemods.device_values import Blocked, FunctionEdit
+from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder

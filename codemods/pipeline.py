@@ -209,7 +209,10 @@ class FileRun:
 
     def _take_back(self, change: Change, why: CannotEdit | list[str]) -> None:
         self.barred.add(_key(change))
-        reason, text = (getattr(why, "reason", "layout"), str(why)) if isinstance(why, CannotEdit) else ("guard", "; ".join(why[:3]))
+        if isinstance(why, CannotEdit):
+            reason, text = getattr(why, "reason", "layout"), str(why)
+        else:
+            reason, text = "guard", "; ".join(why[:3])
         self.taken_back.append(
             Refusal(change.codemod, change.symbol, reason, f"{change.description}: {text}", change.span)
         )

@@ -614,3 +614,35 @@ def test_what_other_files_import_stays() -> None:
     assert refusal(source, files={"test/test_other.py": "from test_sample import make\n"}) == "shared-helper"
     assert refusal(source, files={"test/test_other.py": "from test_sample import T\n"}) == "name-used-later"
     assert refusal(source, files={"test/test_other.py": "from test_sample import *\n"}) == "name-used-later"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'torch.get_autocast_dtype(device_type="cuda")',
+        'torch.device("cuda")',
+        "with self.assertRaises(RuntimeError):\n    torch.ones(1).cuda()",
+        "self.assertRaises(RuntimeError, lambda: torch.ones(1).cuda())",
+        'try:\n    torch.ones(1, device="cuda")\nexcept RuntimeError:\n    pass',
+        'device = torch.device("cuda")\nif self.big:\n    torch.ones(1, device=device)',
+    ],
+)
+def test_what_needs_no_device_does_not_keep_a_test_off_the_cpu(body: str) -> None:
+    ungated = class_with(body).replace(f"    {GATE}\n", "")
+    assert refusal(ungated) == "uncertain"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'torch.ones(1, device="cuda")',
+        'torch.ones(1).to("cuda")',
+        'device = torch.device("cuda")\nfor _ in range(2):\n    torch.ones(1, device=device)',
+        "with torch.no_grad():\n    torch.ones(1).cuda()",
+        'with torch.device("cuda"):\n    torch.ones(1)',
+        "torch.cuda.synchronize()",
+    ],
+)
+def test_what_needs_the_device_keeps_a_test_off_the_cpu(body: str) -> None:
+    text = change(class_with(body).replace(f"    {GATE}\n", ""))
+    assert "    @onlyAccelerator\n    def test_t(self, device):\n" in text

@@ -1,0 +1,92 @@
+"""What becomes of an ``only_for`` list of accelerators, where the configuration asks for a change.
+
+Two schools disagree (pytorch/pytorch#192182 against #194617), so that the default is to keep it:
+``only-for = "except-for"`` takes the CPU out instead, ``"drop"`` leaves the devices to the tests' decorators.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.device_values import Blocked
+from codemods.edit import SourceFile, Splice, statements
+from codemods.plan import Change, Context
+from hwlint.scan.facts import Span
+from hwlint.scan.names import dotted, span_of
+from hwlint.suite.model import LinkedClass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyForChange(Change):
+    """``span`` is that of the instantiation."""
+
+    text: str
+    """What takes the place of the argument; '' for nothing."""
+
+
+def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyForChange | None:
+    """The change of the instantiation of ``cls``; None where the configuration keeps it, or the list is no such one."""
+    policy = context.settings.migrate.only_for
+    calls = cls.device_type_instantiations
+    if policy == "keep" or len(calls) != 1 or cls.label not in ("", "ACCELERATOR"):
+        return None
+    call = calls[0]
+    given = call.argument("only_for")
+    if given is None or not given.known or call.argument("except_for") is not None or call.form != "call":
+        return None
+    devices = given.value if isinstance(given.value, tuple) else (given.value,)
+    if len(devices) < 2 or not all(isinstance(d, str) and d in _accelerators(context) for d in devices):
+        return None
+    symbol = cls.facts.qualname
+    if policy == "drop":
+        open_test = next((f for f in cls.own_tests if not _keeps_cpu_out(context, f.decorators)), None)
+        if open_test is not None:
+            text = f"without `only_for` the CPU would run `{open_test.name}`"
+            raise Blocked("policy", text, call.span)
+    text = 'except_for="cpu"' if policy == "except-for" else ""
+    return OnlyForChange(
+        codemod=codemod,
+        symbol=symbol,
+        span=call.span,
+        description=f"instantiate it {text or 'for all devices'} (only-for is {policy!r})",
+        applicability="unsafe",
+        text=text,
+    )
+
+
+def _accelerators(context: Context) -> frozenset[str]:
+    return frozenset(name for name, backend in context.catalog.backends.items() if backend.accelerator)
+
+
+def _keeps_cpu_out(context: Context, decorators: tuple[object, ...]) -> bool:
+    found = (context.catalog.find_decorator(getattr(d, "qualified", "")) for d in decorators)
+    return any(e is not None and e.role == "whitelist" and e.devices and "cpu" not in e.devices for e in found)
+
+
+def only_for_splices(file: SourceFile, change: OnlyForChange) -> list[Splice]:
+    """Raises Blocked."""
+    call = _call_at(file, change.span)
+    keyword = next((k for k in call.keywords if k.arg == "only_for"), None)
+    if keyword is None:
+        raise Blocked("layout", f"`only_for` is not where it was (line {change.span.line})", change.span)
+    start = file.offset(keyword.lineno, keyword.col_offset)
+    end = file.node_range(keyword.value)[1]
+    if not change.text:
+        before = [*call.args, *(k.value for k in call.keywords if k is not keyword and k.lineno <= keyword.lineno)]
+        start = max(file.node_range(a)[1] for a in before if file.node_range(a)[1] <= start)
+    if "#" in file.text[start:end]:
+        raise Blocked("layout", f"a comment stands beside `only_for` (line {keyword.lineno})", change.span)
+    return [Splice(start, end, change.text)]
+
+
+def _call_at(file: SourceFile, span: Span) -> ast.Call:
+    for statement in statements(file.tree.body):
+        if (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and span_of(statement.value) == span
+        ):
+            if dotted(statement.value.func):
+                return statement.value
+    raise Blocked("layout", f"the instantiation on line {span.line} is not a statement of its own", span)

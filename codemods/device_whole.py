@@ -1,0 +1,155 @@
+"""What has to hold of the functions of a class together.
+
+Helpers are only called where the device is known; set-up code works on the CPU, too; a test without a gate cannot have
+run there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import unittest
+from collections.abc import Iterable, Mapping, Sequence
+
+from codemods.device_spots import TAKES_TYPE
+from codemods.device_tree import FunctionTree
+from codemods.device_values import Blocked, FunctionEdit, Spot
+from codemods.edit import FunctionNode, SourceFile, statements
+from hwlint.scan.names import dotted
+
+PLACES = frozenset("to set_default_device load as_tensor tensor".split())
+"""Callees beside factories that need the device they are given."""
+
+
+def check_callers(file: SourceFile, helpers: Iterable[int], edits: Sequence[FunctionEdit]) -> None:
+    """Raise Blocked where a helper that gets a parameter is used in a way, or a place, that passes it none."""
+    bodies = [(file.function_at(edit.line), set(edit.pass_to)) for edit in edits]
+    for line in helpers:
+        node = file.function_at(line)
+        owner = _owner(file, node)
+        around: ast.AST = file.tree if owner is None else owner
+        if owner is not None and hasattr(unittest.TestCase, node.name):
+            raise Blocked("unknown-caller", f"`{node.name}` is a method that unittest knows")
+        for use in ast.walk(around):
+            if isinstance(use, ast.Constant) and use.value == node.name:
+                raise Blocked("unknown-caller", f"`{node.name}` is named in a string on line {use.lineno}")
+            is_name = isinstance(use, ast.Name) and owner is None and use.id == node.name
+            is_member = isinstance(use, ast.Attribute) and owner is not None and use.attr == node.name
+            if not (is_name or is_member) or not isinstance(use, (ast.Name, ast.Attribute)):
+                continue
+            if not any(dotted(use) in passed and _holds_line(body, use.lineno) for body, passed in bodies):
+                raise Blocked("unknown-caller", f"`{node.name}` is used on line {use.lineno}")
+
+
+def _holds_line(node: FunctionNode, line: int) -> bool:
+    return node.body[0].lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _owner(file: SourceFile, node: FunctionNode) -> ast.ClassDef | None:
+    for statement in statements(file.tree.body):
+        if isinstance(statement, ast.ClassDef) and any(inner is node for inner in statements(statement.body)):
+            return statement
+    return None
+
+
+def check_reached(
+    file: SourceFile, edits: Sequence[FunctionEdit], ungated: Iterable[int], fixtures: Iterable[int]
+) -> None:
+    """Raise Blocked where a test that has no gate may get by without its device: then it ran on the CPU as well."""
+    by_name: dict[str, FunctionEdit] = {}
+    trees = {edit.line: FunctionTree(file, file.function_at(edit.line)) for edit in edits}
+    for edit in edits:
+        by_name.setdefault(trees[edit.line].node.name, edit)
+    in_fixture = any(_surely_reaches(trees, e, by_name, set()) for e in edits if e.line in fixtures)
+    for edit in edits:
+        if edit.line in ungated and not in_fixture and not _surely_reaches(trees, edit, by_name, set()):
+            raise Blocked("uncertain", f"whether `{trees[edit.line].node.name}` ran on the CPU as well cannot be told")
+
+
+def _surely_reaches(
+    trees: Mapping[int, FunctionTree], edit: FunctionEdit, by_name: Mapping[str, FunctionEdit], seen: set[int]
+) -> bool:
+    """Whether the function gets to a place that needs the device, or to a helper that does, under no condition."""
+    tree = trees[edit.line]
+    seen.add(edit.line)
+    if any(_needs_device(tree, spot) for spot in edit.spots):
+        return True
+    for node in (n for statement in tree.node.body for n in ast.walk(statement)):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr if dotted(node.value) in ("self", "cls") else ""
+            other = by_name.get(name)
+            if other is not None and other.line not in seen and not _is_conditional(tree, node):
+                if _surely_reaches(trees, other, by_name, seen):
+                    return True
+    return False
+
+
+def _needs_device(tree: FunctionTree, spot: Spot) -> bool:
+    """Whether the spot is executed under no condition, and fails where the device is not there."""
+    if spot.action == "move":
+        return not _is_conditional(tree, tree.calls_at(spot.span, spot.old))
+    node = tree.at(spot.span)
+    if spot.action in ("api", "tensor_type"):
+        return not _is_conditional(tree, node)
+    if spot.action not in ("value", "prefix"):
+        return False  # A bare type configures, and an activity that is not there is left out.
+    return not _is_conditional(tree, node) and _is_placed(tree, node)
+
+
+def _is_placed(tree: FunctionTree, node: ast.expr) -> bool:
+    """Whether a value puts something on the device: as an argument of a call that does, maybe through a local name."""
+    parent = tree.parent(node)
+    if isinstance(parent, ast.keyword):
+        call = tree.parent(parent)
+        if not isinstance(call, ast.Call) or parent.arg not in ("device", "map_location"):
+            return False
+        callee = dotted(call.func).rpartition(".")[2]
+        return callee not in TAKES_TYPE and callee != "device" and "fake" not in callee.lower()
+    if isinstance(parent, ast.Call) and node in parent.args:
+        if dotted(parent.func) == "torch.device":
+            return _is_placed(tree, parent)
+        callee = parent.func.attr if isinstance(parent.func, ast.Attribute) else dotted(parent.func)
+        return callee in PLACES
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        name = parent.targets[0].id
+        loads = (n for s in tree.node.body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name)
+        return any(isinstance(n.ctx, ast.Load) and not _is_conditional(tree, n) and _is_placed(tree, n) for n in loads)
+    if isinstance(parent, ast.withitem):
+        return True  # with torch.device("cuda"):
+    return False
+
+
+def _is_conditional(tree: FunctionTree, node: ast.AST) -> bool:
+    """Whether the test may get by without ``node``, or expects it to fail."""
+    child = node
+    for up in tree.ancestors(node):
+        if isinstance(up, (ast.If, ast.IfExp, ast.While)) and child is not up.test:
+            return True
+        if isinstance(up, (ast.ExceptHandler, ast.match_case, ast.Try)):
+            return True
+        if isinstance(up, ast.BoolOp) and up.values[0] is not child:
+            return True
+        if isinstance(up, (ast.With, ast.AsyncWith)) and any(_expects_failure(i.context_expr) for i in up.items):
+            return True
+        if isinstance(up, ast.Call) and _expects_failure(up):
+            return True
+        child = up
+    return False
+
+
+def _expects_failure(node: ast.expr) -> bool:
+    name = dotted(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    return name.startswith("assertRaises") or name in ("raises", "suppress")
+
+
+FRAGILE = re.compile(r"(?i)half|bfloat16|float16|float8|fp8|sparse|compile|triton|quant|cudnn|complex")
+
+
+def check_fixture(file: SourceFile, edit: FunctionEdit) -> None:
+    """Raise Blocked where set-up code may not work on the CPU: it runs before the CPU variant is skipped."""
+    node = file.function_at(edit.line)
+    for child in (inner for statement in node.body for inner in ast.walk(statement)):
+        word = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
+        if FRAGILE.search(word):
+            text = f"`{word}` in {node.name}, which runs before the CPU variant is skipped, may not work there"
+            raise Blocked("raises-without-accelerator", text)
