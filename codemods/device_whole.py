@@ -103,8 +103,7 @@ def _is_placed(tree: FunctionTree, node: ast.expr) -> bool:
         call = tree.parent(parent)
         if not isinstance(call, ast.Call) or parent.arg not in ("device", "map_location"):
             return False
-        callee = dotted(call.func).rpartition(".")[2]
-        return callee not in TAKES_TYPE and callee != "device" and "fake" not in callee.lower()
+        return _is_factory(call)
     if isinstance(parent, ast.Call) and node in parent.args:
         if dotted(parent.func) == "torch.device":
             return _is_placed(tree, parent)
@@ -117,6 +116,19 @@ def _is_placed(tree: FunctionTree, node: ast.expr) -> bool:
     if isinstance(parent, ast.withitem):
         return True  # with torch.device("cuda"):
     return False
+
+
+def _is_factory(call: ast.Call) -> bool:
+    """Whether the call is known to make or move a tensor or module: one of torch's own, or a method of a tensor.
+
+    What else takes a device may only note it (layouts of a compiler, fake tensors).
+    """
+    written = dotted(call.func)
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if last == "to" or last.startswith("new_"):
+        return True
+    public = written.startswith(("torch.", "nn.", "F.")) and not written.startswith("torch._")
+    return public and last not in TAKES_TYPE and last != "device" and "fake" not in last.lower()
 
 
 def _is_conditional(tree: FunctionTree, node: ast.AST) -> bool:

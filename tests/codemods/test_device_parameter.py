@@ -624,6 +624,7 @@ def test_what_other_files_import_stays() -> None:
         "with self.assertRaises(RuntimeError):\n    torch.ones(1).cuda()",
         "self.assertRaises(RuntimeError, lambda: torch.ones(1).cuda())",
         'try:\n    torch.ones(1, device="cuda")\nexcept RuntimeError:\n    pass',
+        'FixedLayout(device=torch.device("cuda"))',
         'device = torch.device("cuda")\nif self.big:\n    torch.ones(1, device=device)',
     ],
 )
