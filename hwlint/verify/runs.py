@@ -111,7 +111,7 @@ def _run_once(
         command += ["--only", str(only_path)]
     try:
         end = run_in_group(
-            command, cwd=path.parent, environment=_environment(), output=output, limits=interpreter.limits
+            command, cwd=path.parent, environment=runner_environment(), output=output, limits=interpreter.limits
         )
     except OSError as error:
         return read_journal(()), Ending(EndingKind.NO_TORCH, detail=f"{interpreter.python}: {error.strerror}")
@@ -152,7 +152,7 @@ def _signal_name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _environment() -> dict[str, str]:
+def runner_environment() -> dict[str, str]:
     """The caller's environment, without what would make PyTorch's ``run_tests`` do something else than run tests."""
     dropped = {"CI", "PYTORCH_TESTING_DEVICE_EXCEPT_FOR", "PYTORCH_TESTING_DEVICE_ONLY_FOR", "TEST_SAVE_XML"}
     environment = {name: value for name, value in os.environ.items() if name not in dropped}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hwlint.verify.runs import runner_environment
+
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data"
 
@@ -28,8 +30,9 @@ def outcomes(torch_python: Path, tmp_path_factory: pytest.TempPathFactory) -> di
             str(torch_python), "-m", "hwlint_runner", str(file), "--journal", str(journal), "--device", "reference",
             "--reference-package", str(ROOT / "hwlint" / "reference_device"),
         ]  # fmt: skip
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "hwlint" / "verify" / "runner")}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            command, env=runner_environment(), capture_output=True, text=True, timeout=120, check=False
+        )
         assert done.returncode == 0, done.stderr[-3000:] + journal.read_text()[-3000:]
         for line in journal.read_text(encoding="utf-8").splitlines():
             event = json.loads(line)

@@ -11,7 +11,7 @@ import pytest
 
 import hwlint
 from hwlint.verify.process import Limits
-from hwlint.verify.runs import RUNNER_FOLDER, Interpreter
+from hwlint.verify.runs import Interpreter, runner_environment
 from hwlint.verify.verify import Request, verify
 from tests.verify.conftest import Called, call
 
@@ -157,7 +157,7 @@ def test_recorded_selection_is_that_of_the_command_line(migrated: Called, torch_
         str(torch_python), "-m", "hwlint_runner", str(file), "--journal", str(journal), "--collect-only",
         "--labels", "--hw-classification", "ACCELERATOR",
     ]  # fmt: skip
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(RUNNER_FOLDER)}, check=True, timeout=60)
+    subprocess.run(command, env=runner_environment(), check=True, timeout=60)
     events = [json.loads(line) for line in journal.read_text().splitlines()]
     loaded = next(event["tests"] for event in events if event["event"] == "collected")
     selected = next(event["tests"] for event in events if event.get("label") == "ACCELERATOR")
