@@ -184,12 +184,14 @@ def _meeting_the_contract(
             del kept[id(cls)]
     before = Counter(f.fingerprint for f in _errors_around(context, context.module, context.suite))
     while kept:
-        imagined = with_tags(context.module, [(cls, change.label) for cls, change in kept.values()])
+        # What nobody asked for is held back: it cannot keep a subclass from inheriting another's tag.
+        made = {k: v for k, v in kept.items() if context.options.unsafe or v[1].applicability == "safe"}
+        imagined = with_tags(context.module, [(cls, change.label) for cls, change in made.values()])
         fresh = [
             f for f in _errors_around(context, imagined, context.suite_with(imagined)) if f.fingerprint not in before
         ]
         blamed = {
-            id(culprit): (culprit, f) for f in reversed(fresh) if (culprit := _culprit(context, kept, f)) is not None
+            id(culprit): (culprit, f) for f in reversed(fresh) if (culprit := _culprit(context, made, f)) is not None
         }
         for cls, finding in blamed.values():
             own = finding.path == cls.path and f"{finding.symbol}.".startswith(f"{cls.facts.qualname}.")

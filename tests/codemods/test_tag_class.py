@@ -372,3 +372,30 @@ def make():
 def test_files_that_hold_no_tests_are_left(path: str) -> None:
     source = f"{IMPORT}class A(TestCase):\n    def test_a(self): pass\n"
     assert migrate(source, "tag_class", path=path).after == source.encode()
+
+
+def test_a_tag_that_is_held_back_does_not_keep_a_subclass_from_inheriting_another() -> None:
+    """The base alone would be tagged, and the instantiated subclass, only likely CUDA, would become GENERIC."""
+    outcome = migrate(
+        """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests
+from torch.testing._internal.common_utils import TestCase
+
+
+class BaseTest(TestCase):
+    def test_a(self):
+        self.assertEqual(1, 1)
+
+
+class DeviceTest(BaseTest):
+    def test_a(self, device):
+        self.assertEqual(1, 1)
+
+
+instantiate_device_type_tests(DeviceTest, globals(), only_for="cuda")
+""",
+        "tag_class",
+    )
+    assert outcome.after == outcome.before
+    assert reasons(outcome)["BaseTest"] == "subclassed"
