@@ -139,6 +139,10 @@ def _plan_new(plan: PlanBuilder, context: Context, cls: LinkedClass) -> TagChang
     if context.settings.migrate.subclass_tags == "inherit" and _inherits(cls, verdict.label):
         plan.refuse(name, "policy", f"it inherits {verdict.label} (subclass-tags is 'inherit')", span)
         return None
+    if cls.label and cls.label != verdict.label:
+        text = f"it inherits {cls.label}, the evidence says {verdict.label}{_because(verdict)}"
+        plan.refuse(name, "contradiction", text, span)
+        return None
     accepted = verdict.confidence == "certain" or context.settings.migrate.confidence == "likely"
     why = "" if verdict.confidence == "certain" else " (likely)"
     return tag_change(plan.codemod, cls, verdict.label, "safe" if accepted else "unsafe", why)

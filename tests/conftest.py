@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run of CI, new ones on every run by hand.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def _missing(what: str) -> NoReturn:

@@ -399,3 +399,28 @@ instantiate_device_type_tests(DeviceTest, globals(), only_for="cuda")
     )
     assert outcome.after == outcome.before
     assert reasons(outcome)["BaseTest"] == "subclassed"
+
+
+def test_an_inherited_tag_that_the_evidence_contradicts_is_left_to_people() -> None:
+    outcome = migrate(
+        """\
+import torch
+from torch.testing._internal.common_utils import HardwareClassification, TestCase
+
+
+class BaseTest(TestCase):
+    hw_classification = HardwareClassification.CUDA
+
+    def test_a(self):
+        torch.ones(1, device="cuda")
+
+
+class PlainTest(BaseTest):
+    test_a = None
+
+    def test_b(self):
+        self.assertEqual(1, 1)
+""",
+        "tag_class",
+    )
+    assert reasons(outcome)["PlainTest"] == "contradiction"
