@@ -180,11 +180,12 @@ class DeviceMethod(Rule):
 class LegacyTensorType(Rule):
     code = "HW204"
     name = "legacy-tensor-type"
+    severity = Severity.WARNING
     summary = "torch.cuda.FloatTensor and its like"
     why = (
         "The legacy tensor types put a device and a dtype into one name, and other back ends have none of their "
         "own: torch.tensor(..., dtype=, device=) says both apart (torch.set_default_tensor_type is deprecated "
-        "since 2.1)."
+        "since 2.1). A warning, since a test that names one is often about the type itself."
     )
     bad = DeviceString.good.replace("torch.ones(3, device=device)\n", "torch.cuda.FloatTensor(3).fill_(1)\n", 1)
     good = DeviceString.good.replace(
@@ -206,7 +207,7 @@ class LegacyTensorType(Rule):
                 form = f"{dtype}device={group.body.device_name or 'device'}"
                 fix = Fix(f"name the dtype and the device apart: {form}", "shown")
             message = f"{use.name} fixes {use.device} {place(group.body)}"
-            severity = severity_of(use, group.exposure)
+            severity = severity_of(use, group.exposure, Severity.WARNING)
             yield finding(self.code, context, group, severity, message, f"{use.role} {use.name}", fix)
 
 
