@@ -93,3 +93,19 @@ def test_a_commit_is_stopped_and_let_through(hook: Repository, user: Repository,
     status, printed = pre_commit(user, tmp_path / "home", "run")
     assert status == 0, printed
     assert "no files to check" in printed
+
+
+def test_the_migrate_hook_makes_the_safe_changes_on_staged_files(
+    hook: Repository, user: Repository, tmp_path: Path
+) -> None:
+    user.write(
+        {"test_bad.py": UNTAGGED.format(name="BadTest"), "vendored/test_old.py": UNTAGGED.format(name="OldTest")}
+    )
+    user.git("add", "-A")
+    status, printed = pre_commit(user, tmp_path / "home", "try-repo", str(hook.root), "hwlint-migrate")
+    assert status == 1 and "files were modified by this hook" in printed, printed
+    assert (user.root / "test_bad.py").read_text() == TAGGED.format(name="BadTest")
+    assert (user.root / "vendored/test_old.py").read_text() == UNTAGGED.format(name="OldTest")
+    user.git("add", "-A")
+    status, printed = pre_commit(user, tmp_path / "home", "try-repo", str(hook.root), "hwlint-migrate")
+    assert status == 0, printed
