@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codemods.device_claims import check_profiled
+from codemods.device_claims import check_members, check_profiled
 from codemods.device_signature import function_splices
 from codemods.device_spots import Ground
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
@@ -32,8 +32,10 @@ class TestChange(Change):
 
 
 def test_splices(file: SourceFile, change: TestChange) -> list[Splice]:
+    node = file.function_at(change.function.line)
+    check_members(node)
     if change.profiled:
-        check_profiled(file.function_at(change.function.line))
+        check_profiled(node)
     return function_splices(file, change.function)
 
 

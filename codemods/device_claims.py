@@ -25,8 +25,32 @@ PROFILED = re.compile(r"(?i)cuda|kernel|gpu|stream")
 """In a test that profiles: names of runtime events, kernels and streams."""
 
 
+VENDOR_MEMBERS = frozenset(
+    """cuda_stream cuda_event sycl_queue sycl_event ipc_handle from_ipc_handle priority_range raw_cuda_graph
+    __cuda_array_interface__ enable_debug_mode debug_dump""".split()
+)
+"""Members of CUDA's and XPU's own streams, events, graphs and tensors that the device-generic classes lack
+(torch/cuda/streams.py, torch/xpu/streams.py, torch/cuda/graphs.py).
+"""
+
+
+def check_members(node: FunctionNode) -> None:
+    """Raise Blocked where the function uses such a member, or passes a stream to ``__dlpack__``, whose numbers are
+    CUDA's.
+    """
+    for child in (inner for statement in node.body for inner in ast.walk(statement)):
+        if isinstance(child, ast.Attribute) and child.attr in VENDOR_MEMBERS:
+            raise Blocked("vendor-api", f"`.{child.attr}` on line {child.lineno} is a member of one vendor's class")
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr == "__dlpack__":
+            if child.args or child.keywords:
+                raise Blocked("device-claim", f"the stream that `__dlpack__` gets on line {child.lineno} is CUDA's")
+
+
 def check_claims(node: FunctionNode) -> None:
-    """Raise Blocked where the function's names, or texts that are no docstring, hold such a word."""
+    """Raise Blocked where the function's names, or texts that are no docstring, hold such a word, and as
+    check_members.
+    """
+    check_members(node)
     docstring = (
         node.body[0].value
         if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
