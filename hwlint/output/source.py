@@ -32,6 +32,8 @@ class Sources:
         self._root = root
         self._contents = contents or {}
         self._lines: dict[str, list[str]] = {}
+        self._plain: dict[str, bool] = {}
+        """Whether a file is all ASCII: then bytes are characters, and its lines need not be read to count them."""
 
     def line(self, path: str, number: int) -> str:
         """Line ``number`` of the file without its end, '' where there is none."""
@@ -40,6 +42,8 @@ class Sources:
 
     def column(self, path: str, line: int, byte_column: int) -> int:
         """The 1-based character column of an offset in UTF-8 bytes, as ``ast`` counts them."""
+        if self._is_plain(path):
+            return byte_column + 1
         text = self.line(path, line)
         if not text or text.isascii():
             return byte_column + 1
@@ -58,14 +62,22 @@ class Sources:
         if path not in self._lines:
             if len(self._lines) >= _HELD:
                 del self._lines[next(iter(self._lines))]
-            data = self._contents.get(path)
-            if data is None:
-                try:
-                    data = (self._root / path).read_bytes()
-                except (OSError, ValueError):
-                    data = b""
-            self._lines[path] = _lines(data, path)
+            self._lines[path] = _lines(self._bytes(path), path)
         return self._lines[path]
+
+    def _is_plain(self, path: str) -> bool:
+        if path not in self._plain:
+            self._plain[path] = self._bytes(path).isascii()
+        return self._plain[path]
+
+    def _bytes(self, path: str) -> bytes:
+        data = self._contents.get(path)
+        if data is None:
+            try:
+                data = (self._root / path).read_bytes()
+            except (OSError, ValueError):
+                data = b""
+        return data
 
 
 def visible(text: str) -> str:
