@@ -14,10 +14,9 @@ from codemods.device_spots import Ground, spot_of
 from codemods.device_values import Blocked, Spot
 from codemods.edit import SourceFile, Splice
 from codemods.plan import Change, Codemod, Context, Plan
+from hwlint.catalog import SETTINGS_PREFIXES
 from hwlint.scan.facts import DeviceUse, Function
 from hwlint.suite.model import LinkedClass
-
-SETTINGS = ("torch.backends.", "torch.version.")
 
 
 class AcceleratorApi(Codemod):
@@ -48,4 +47,4 @@ def _spots(context: Context, cls: LinkedClass, function: Function, ground: Groun
 def _is_api(use: DeviceUse) -> bool:
     if use.construct == "tensor_type":
         return use.role == "placement" and not use.device.startswith("cpu")
-    return use.construct == "api" and not use.name.startswith(SETTINGS)
+    return use.construct == "api" and not use.name.startswith(SETTINGS_PREFIXES)

@@ -21,9 +21,9 @@ from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Conte
 from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
-from hwlint.rules.spans import class_span
 from hwlint.scan.facts import Decorator, Function
 from hwlint.scan.names import span_of
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
 INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")

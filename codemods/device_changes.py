@@ -12,8 +12,8 @@ from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import SourceFile, Splice
 from codemods.plan import Applicability, Change, Context, Import, Plan, PlanBuilder
 from hwlint.rules.home import home_device
-from hwlint.rules.spans import function_span
 from hwlint.scan.facts import Function
+from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 
 DISTRIBUTED = frozenset(("distributed", "fsdp", "dtensor"))

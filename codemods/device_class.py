@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from codemods.device_values import Blocked
 from codemods.plan import Context
-from hwlint.rules.spans import class_span
 from hwlint.scan.facts import Decorator, Instantiation, Span
+from hwlint.scan.spans import class_span
 from hwlint.suite.devices import DEFAULT_DEVICES
 from hwlint.suite.model import LinkedClass
 

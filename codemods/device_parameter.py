@@ -26,8 +26,8 @@ from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.rules.home import home_device
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Function, Span
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, reach
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from codemods.device_spots import HARMLESS, split_device
 from codemods.device_values import Blocked
 from codemods.plan import Context
-from hwlint.rules.spans import function_span
 from hwlint.scan.facts import Argument, Decorator, Function, Span
+from hwlint.scan.spans import function_span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ types. A bare type is asked for by what joins it with an index of its own, compa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from codemods.plan import REASONS, CannotEdit
 from hwlint.scan.facts import Span
@@ -87,12 +87,3 @@ class FunctionEdit:
     swapped: tuple[tuple[Span, str], ...] = ()
     """Decorators with the text that takes their place."""
     rename: str = ""
-
-    def with_spots(self, spots: tuple[Spot, ...]) -> FunctionEdit:
-        return replace(self, spots=spots)
-
-    @property
-    def does_nothing(self) -> bool:
-        return not (
-            self.parameter or self.spots or self.pass_to or self.removed or self.added or self.swapped or self.rename
-        )

@@ -17,8 +17,8 @@ from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import Change, Codemod, Context, Import, Plan
 from hwlint.rules.home import home_device
-from hwlint.rules.spans import function_span
 from hwlint.scan.facts import Decorator, Function
+from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 
 COMMON_DISTRIBUTED = "torch.testing._internal.common_distributed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from codemods import guard
 from codemods.edit import Overlap, SourceFile, Splice, first_line, splice
@@ -279,8 +279,3 @@ def _lines_after(before: SourceFile, after: SourceFile, splices: Sequence[Splice
         origin = ordered[at].start if inside else offset - shift
         found.append(before.line_of(min(max(origin, 0), len(before.text))))
     return found
-
-
-def without_change(outcome: Outcome, crash: str) -> Outcome:
-    """The outcome of a file on which we failed."""
-    return replace(outcome, after=outcome.before, changes=(), crash=crash)

@@ -23,8 +23,8 @@ from codemods.plan import COMMON_DEVICE_TYPE, Applicability, Change, Codemod, Co
 from hwlint.catalog import ANY_ACCELERATOR, SkipReplacement
 from hwlint.catalog import Decorator as Entry
 from hwlint.rules.home import home_device
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Decorator, DeviceUse, Function, Gate, Span
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import reach
 

@@ -18,8 +18,8 @@ from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.classify.verdict import Verdict
-from hwlint.rules.spans import class_span
 from hwlint.scan.facts import Instantiation, Span
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
 SUFFIXES = {

@@ -21,8 +21,8 @@ from codemods.plan import COMMON_UTILS, CannotEdit, Change, Codemod, Context, Im
 from codemods.rules import dependents, errors
 from hwlint.classify.verdict import Verdict
 from hwlint.findings import Finding
-from hwlint.rules.spans import class_span
 from hwlint.scan.facts import LABELS, ModuleFacts, Span, Tag
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass, Suite
 
 ENUM = Import(COMMON_UTILS, "HardwareClassification")

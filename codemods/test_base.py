@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from codemods.edit import SourceFile, Splice, rewrite
 from codemods.imports import is_taken
 from codemods.plan import COMMON_UTILS, Change, Codemod, Context, Import, Plan, PlanBuilder
-from hwlint.rules.spans import class_span
 from hwlint.scan.names import dotted, span_of
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
 BASE = Import(COMMON_UTILS, "TestCase")

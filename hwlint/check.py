@@ -18,7 +18,7 @@ from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.files import UnusedSuppression, problem_finding, unused_suppression
 from hwlint.rules.registry import rules_for
 from hwlint.scan.facts import ModuleFacts
-from hwlint.scan.suppressions import apply
+from hwlint.suppressing import apply
 
 MANY_MODULES = 200
 """From this many on, processes save more than they take."""

@@ -8,6 +8,7 @@ first asked for.
 from hwlint.catalog.load import Catalog, load_catalog
 from hwlint.catalog.model import (
     ANY_ACCELERATOR,
+    SETTINGS_PREFIXES,
     AcceleratorApi,
     Backend,
     Collective,
@@ -23,6 +24,7 @@ from hwlint.catalog.model import (
 
 __all__ = [
     "ANY_ACCELERATOR",
+    "SETTINGS_PREFIXES",
     "AcceleratorApi",
     "Backend",
     "Catalog",

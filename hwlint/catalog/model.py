@@ -13,6 +13,9 @@ from typing import Literal
 ANY_ACCELERATOR = "accelerator"
 """In a list of devices: whichever accelerator the host has."""
 
+SETTINGS_PREFIXES = ("torch.backends.", "torch.version.")
+"""Settings and versions (torch/backends, torch/version.py): read and written on any build, they need no device."""
+
 Inclusion = Literal["always", "available", "registered", "allow_mps", "allow_xpu", "include_lazy", "external", "never"]
 ApiKind = Literal["same", "renamed", "no_wrapper", "vendor_only"]
 ApiFamily = Literal["memory", "stream", "rng", "device", "graph", "sync", "other"]

@@ -9,22 +9,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
-from hwlint.catalog import Catalog
+from hwlint.catalog import SETTINGS_PREFIXES, Catalog
 from hwlint.classify.gate_evidence import gates, unread_skip
 from hwlint.classify.subject import (
     COMMON_ACCELERATORS,
     DEVICE_LABELS,
-    HARMLESS_PREFIXES,
     EvidenceRule,
     Subject,
     accelerator_placement,
     device_types,
+    facts,
     is_accelerator,
     label_of,
 )
 from hwlint.classify.verdict import Evidence
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Decorator, DeviceUse, Function
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import ReachedUse
 
@@ -116,7 +116,7 @@ def apis(subject: Subject) -> Iterator[Evidence]:
         use = reached.use
         if use.construct not in ("api", "tensor_type") or use.role in ("fake", "text", "key"):
             continue
-        if use.name.startswith(HARMLESS_PREFIXES):
+        if use.name.startswith(SETTINGS_PREFIXES):
             continue
         device = device_types(use.device)[0]
         entry = subject.catalog.find_api(use.name)
@@ -283,22 +283,21 @@ def subject_api(subject: Subject) -> Iterator[Evidence]:
         )
 
 
-SUBJECT_NAMES, SUBJECT_SHARE = 10, 0.4
-"""From this many names of a device module, called by this share of the tests, the module is what a class is about."""
-
-
 @functools.lru_cache(maxsize=64)
 def module_under_test(cls: LinkedClass) -> tuple[str, int, float]:
     """(device type, number of its module's names that the tests call, share of the tests that call any); '' for
     none.
     """
+    limits = facts()["subject"]
+    housekeeping = limits["housekeeping"].split()
     names: dict[str, set[str]] = {}
     callers: dict[str, int] = {}
     for function in cls.own_tests:
         called: set[str] = set()
         for use in function.uses:
-            housekeeping = use.name.rpartition(".")[2] in HOUSEKEEPING
-            if use.construct == "api" and not use.name.startswith(HARMLESS_PREFIXES) and not housekeeping:
+            if use.construct != "api" or use.name.startswith(SETTINGS_PREFIXES):
+                continue
+            if use.name.rpartition(".")[2] not in housekeeping:
                 device = device_types(use.device)[0]
                 names.setdefault(device, set()).add(use.name)
                 called.add(device)
@@ -306,16 +305,9 @@ def module_under_test(cls: LinkedClass) -> tuple[str, int, float]:
             callers[device] = callers.get(device, 0) + 1
     for device, found in names.items():
         share = callers[device] / len(cls.own_tests)
-        if device in DEVICE_LABELS and len(found) >= SUBJECT_NAMES and share >= SUBJECT_SHARE:
+        if device in DEVICE_LABELS and len(found) >= limits["names"] and share >= limits["share"]:
             return device, len(found), share
     return "", 0, 0.0
-
-
-HOUSEKEEPING = frozenset(
-    "is_available device_count current_device set_device synchronize manual_seed manual_seed_all empty_cache init "
-    "get_device_capability get_device_properties is_bf16_supported is_initialized".split()
-)
-"""What tests of anything call on a device module."""
 
 
 RULES: tuple[EvidenceRule, ...] = (

@@ -10,6 +10,7 @@ from hwlint.classify.subject import (
     COMMON_ACCELERATORS,
     Subject,
     accelerator_placement,
+    facts,
     is_accelerator,
     label_of,
 )
@@ -17,10 +18,6 @@ from hwlint.classify.verdict import Evidence
 from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import ReachedGate
-
-CPU_LIBRARIES = ("mkldnn", "onednn", "mkl", "fbgemm", "qnnpack", "xnnpack", "lapack", "vulkan")
-GENERIC_LIBRARIES = ("distributed", "gloo", "mpi", "triton", "numpy", "scipy")
-"""Libraries that no one vendor's device needs."""
 
 
 def gates(subject: Subject) -> Iterator[Evidence]:
@@ -111,7 +108,7 @@ def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Ev
         )
     if one.kind == "library":
         name = one.value.lower()
-        if name in CPU_LIBRARIES:
+        if name in facts()["libraries"]["cpu"].split():
             return subject.evidence("cpu-library", "CPU", f"{what} asks for {one.value}", path, gate.span)
         vendor = vendor_of(name, subject.catalog)
         entry = subject.catalog.collectives.get(name)
@@ -130,22 +127,13 @@ def _requirement(subject: Subject, reached: ReachedGate, one: Requirement) -> Ev
     return None
 
 
-VENDOR_LIBRARIES = {
-    "cudnn": "cuda",
-    "magma": "cuda",
-    "cusolver": "cuda",
-    "cusparse": "cuda",
-    "cusparselt": "cuda",
-    "nvtx": "cuda",
-}
-
-
 def vendor_of(library: str, catalog: Catalog) -> str:
     """The device type that a library is bound to, '' for none."""
     entry = catalog.collectives.get(library)
     if entry is not None:
         return entry.vendor if entry.vendor != "cpu" else ""
-    return VENDOR_LIBRARIES.get(library, "")
+    vendors: dict[str, str] = facts()["libraries"]["vendors"]
+    return next((device for device, names in vendors.items() if library in names.split()), "")
 
 
 def _gate_text(gate: Gate) -> str:

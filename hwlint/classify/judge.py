@@ -7,20 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from hwlint.classify.evidence import SELF_DEVICE, gather, is_seeding
 from hwlint.classify.gate_evidence import unread_skip
-from hwlint.classify.subject import Subject, kinds
+from hwlint.classify.subject import Subject, facts, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Function
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass, Suite
 from hwlint.suite.reach import class_reach, reach
 
 ORDER: tuple[Confidence, ...] = ("certain", "likely", "unsure")
 SPLIT = "SPLIT"
-VENDOR_SHARE = 1 / 3
-"""From this share of vendor-specific tests on, the portable rest of an accelerator class is taken for company, not
-for a split.
-"""
 SHOWN_EVIDENCE = 6
 
 
@@ -187,7 +183,7 @@ def combine(tests: tuple[TestVerdict, ...]) -> tuple[str, Confidence]:
     if subject and not for_many and counts[subject] > len(tests) / 2:
         return subject, "likely"
     if len(counts) == 2 and len(vendors) == 1 and "ACCELERATOR" in counts and not for_many:
-        if counts[vendors[0]] >= VENDOR_SHARE * len(tests):
+        if counts[vendors[0]] >= facts()["split"]["vendor_share"] * len(tests):
             return vendors[0], "likely"
     return SPLIT, "unsure" if any(t.confidence == "unsure" for t in tests) else "likely"
 

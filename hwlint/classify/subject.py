@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from hwlint.catalog import Catalog
 from hwlint.catalog.tables import read
 from hwlint.classify.verdict import Evidence
-from hwlint.rules.spans import function_span
 from hwlint.scan.facts import Function, Span
+from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach
 
@@ -18,8 +19,6 @@ DEVICE_LABELS = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
 """Device types with a HardwareClassification member of their own."""
 COMMON_ACCELERATORS = ("cuda", "accelerator")
 """What a suite names when it means the accelerator there is."""
-HARMLESS_PREFIXES = ("torch.backends.", "torch.version.")
-"""Settings and versions: read and written on any host, whatever device the test runs on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,12 @@ class Subject:
             span=span or function_span(self.function),
             weight=kinds()[kind].weight,
         )
+
+
+@functools.lru_cache(maxsize=1)
+def facts() -> dict[str, Any]:
+    """The tables of evidence.toml beside the kinds: libraries, the module under test, the share that makes a class."""
+    return {name: table for name, table in read("evidence").items() if name != "evidence"}
 
 
 EvidenceRule = Callable[[Subject], Iterator[Evidence]]

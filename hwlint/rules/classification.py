@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hwlint.catalog import Catalog
+from hwlint.catalog import SETTINGS_PREFIXES, Catalog
 from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.bodies import device_words, shown
 from hwlint.rules.devices import SPECS, is_default
 from hwlint.rules.gates import restricted_to
-from hwlint.rules.home import MODES, device_type, gate_devices, home_device, is_binding, vendor_device
-from hwlint.rules.spans import class_span
+from hwlint.rules.home import device_type, gate_devices, home_device, is_binding, vendor_device
 from hwlint.scan.facts import DeviceUse, Function, Requirement, Span
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, ReachedUse, all_tests, class_reach, reach
 
@@ -105,7 +105,7 @@ def _drives(use: DeviceUse, catalog: Catalog) -> bool:
     if use.role == "api" and use.construct == "api":
         entry = catalog.find_api(use.name)
         # Seeds are kept until there is a device, questions answer without one, settings steer.
-        idle = entry is None or entry.family == "rng" or use.name.startswith(MODES)
+        idle = entry is None or entry.family == "rng" or use.name.startswith(SETTINGS_PREFIXES)
         return not idle and use.name.rpartition(".")[2] not in QUESTIONS and not use.name.endswith("Error")
     return False
 

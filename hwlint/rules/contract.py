@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from hwlint.findings import Finding, Fix, Severity
 from hwlint.rules.base import Rule, RuleContext
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import LABELS, Argument, Class, Function, Instantiation, Tag
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.devices import argument
 from hwlint.suite.model import LinkedClass
 

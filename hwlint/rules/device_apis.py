@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from hwlint.catalog import DeviceApi
+from hwlint.catalog import SETTINGS_PREFIXES, DeviceApi
 from hwlint.findings import Applicability, Finding, Fix, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.bodies import Body, Group, finding, groups, newer_than, obstacle, place, severity_of
-from hwlint.rules.home import MODES, is_generic
+from hwlint.rules.home import is_generic
 from hwlint.scan.facts import DeviceUse
 
 STREAMS = ("stream", "graph")
@@ -231,7 +231,9 @@ instantiate_device_type_tests(RangeTest, globals(), only_for="cuda")
         if not generic:
             return None
         use = group.first
-        severity = severity_of(use, group.exposure, Severity.INFO if use.name.startswith(MODES) else Severity.ERROR)
+        severity = severity_of(
+            use, group.exposure, Severity.INFO if use.name.startswith(SETTINGS_PREFIXES) else Severity.ERROR
+        )
         names = ", ".join(dict.fromkeys(c.facts.qualname for c in generic[:3]))
         message = f"{use.name} {place(group.body)} exists on {use.device} only, and {names} is meant for every device"
         if group.exposure == "bound":

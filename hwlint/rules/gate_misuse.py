@@ -9,8 +9,8 @@ from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.home import is_binding, is_home
 from hwlint.rules.placed import short
-from hwlint.rules.spans import class_span
 from hwlint.scan.facts import Gate, Span
+from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
 

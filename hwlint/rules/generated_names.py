@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hwlint.findings import Finding, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.collected import IMPORTS
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Instantiation
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.ids import generated_classes, generated_names
 from hwlint.suite.model import LinkedClass
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from hwlint.catalog import Catalog
+from hwlint.catalog import SETTINGS_PREFIXES, Catalog
 from hwlint.scan.facts import DeviceUse, Function, Gate
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import all_tests, class_reach, reach
-
-MODES = ("torch.version.", "torch.backends.")
-"""Vendor-only names that can be read and set on every build: they steer, they do not need the device."""
 
 
 @cache
@@ -64,7 +61,7 @@ def vendor_device(use: DeviceUse, catalog: Catalog) -> str:
     """The device type that a vendor-only API or process group ties its test to, '' for any other use."""
     if use.construct == "backend" and use.name.startswith("ProcessGroup"):
         return device_type(use.device)
-    if use.construct != "api" or use.role in ("text", "fake", "key") or use.name.startswith(MODES):
+    if use.construct != "api" or use.role in ("text", "fake", "key") or use.name.startswith(SETTINGS_PREFIXES):
         return ""
     entry = catalog.find_api(use.name)
     return device_type(use.device) if entry is not None and entry.kind == "vendor_only" else ""

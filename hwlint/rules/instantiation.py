@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.collected import IMPORTS, collected_classes, listed, needs_device
-from hwlint.rules.spans import class_span, function_span
 from hwlint.scan.facts import Instantiation
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.devices import argument
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.collected import IMPORTS, collected_classes, is_instantiated, listed, needs_device
-from hwlint.rules.spans import class_span, function_span
+from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import InheritedTest, LinkedClass
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
 from hwlint.rules.home import home_device
-from hwlint.rules.spans import function_span
 from hwlint.scan.facts import Function
+from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 
 

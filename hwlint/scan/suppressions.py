@@ -11,10 +11,8 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from hwlint.findings import Finding
 from hwlint.scan.facts import Problem, Span, Suppression
 from hwlint.scan.reading import NEWLINE, SourceText
 
@@ -27,18 +25,6 @@ NEXT_DIRECTIVE = re.compile(
     r"\s#\s*(?:hwlint:|noqa|type:|mypy:|pyre-|pyright:|pylint:|fmt:|ruff:|isort:|usort:|flake8).*"
 )
 BRACKETS_HELP = "name the rules it is for, as in 'ignore[HW201]  reason'"
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What a file's suppressions did to its findings."""
-
-    kept: tuple[Finding, ...]
-    suppressed: tuple[Finding, ...]
-    unused: tuple[tuple[Suppression, tuple[str, ...]], ...]
-    """Suppressions with the codes that suppressed nothing (HW002)."""
-    problems: tuple[Problem, ...]
-    """Suppressions without the reason they have to give."""
 
 
 def read_suppressions(source: SourceText, tree: ast.Module) -> tuple[tuple[Suppression, ...], tuple[Problem, ...]]:
@@ -78,41 +64,6 @@ def read_suppressions(source: SourceText, tree: ast.Module) -> tuple[tuple[Suppr
         end = at + len(match.group().rstrip().encode("utf-8", "surrogatepass"))
         found.append(Suppression(Span(line, at, line, end), codes, reason, *lines, whole_file))
     return tuple(found), tuple(problems)
-
-
-def apply(
-    findings: Iterable[Finding],
-    suppressions: Iterable[Suppression],
-    *,
-    active: Collection[str] | None = None,
-    require_reason: bool = False,
-) -> Applied:
-    """Part one file's findings by its suppressions.
-
-    ``active``: codes of the rules that ran; a suppression of another is not called unused. One without a reason still
-    holds where ``require_reason`` is set, yet is reported.
-    """
-    by_line = list(suppressions)
-    used: set[tuple[int, str]] = set()
-    kept: list[Finding] = []
-    suppressed: list[Finding] = []
-    for finding in findings:
-        hit = False
-        for number, one in enumerate(by_line):
-            if finding.code in one.codes and one.first_line <= finding.span.line <= one.last_line:
-                used.add((number, finding.code))
-                hit = True
-        (suppressed if hit else kept).append(finding)
-    unused = []
-    problems = []
-    for number, one in enumerate(by_line):
-        idle = tuple(c for c in one.codes if (number, c) not in used and (active is None or c in active))
-        if idle:
-            unused.append((one, idle))
-        if require_reason and not one.reason:
-            message = f"the suppression of {', '.join(one.codes)} gives no reason: write it after the bracket"
-            problems.append(Problem(one.span.line, one.span.column, message, kind="suppression"))
-    return Applied(tuple(kept), tuple(suppressed), tuple(unused), tuple(problems))
 
 
 def _read(match: re.Match[str]) -> tuple[tuple[str, ...], str, bool] | str | None:

@@ -10,7 +10,8 @@ import pytest
 from hwlint.findings import Finding, Severity
 from hwlint.scan.facts import Problem, Span, Suppression
 from hwlint.scan.reading import parse, read_source
-from hwlint.scan.suppressions import apply, read_suppressions
+from hwlint.scan.suppressions import read_suppressions
+from hwlint.suppressing import apply
 
 
 def read(text: str) -> tuple[tuple[Suppression, ...], tuple[Problem, ...]]:
