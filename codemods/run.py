@@ -40,10 +40,6 @@ class Migration:
     def changed(self) -> tuple[Outcome, ...]:
         return tuple(o for o in self.outcomes if o.changed)
 
-    @property
-    def crashed(self) -> tuple[Outcome, ...]:
-        return tuple(o for o in self.outcomes if o.crash)
-
 
 @dataclass
 class Job:

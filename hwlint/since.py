@@ -9,7 +9,7 @@ laid to this change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,9 +17,6 @@ from hwlint.baseline import Compared, Fingerprint, compare
 from hwlint.discover import Discovery
 from hwlint.findings import Finding
 from hwlint.git import Change, Git
-
-Check = Callable[[Discovery, "Mapping[str, bytes | None]"], Sequence[Finding]]
-"""The findings of the discovered files, with the overlay's contents in place of the files' own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +63,6 @@ def read_change(root: Path, revision: str = "HEAD", *, staged: bool = False) -> 
     old = [c.old for c in changes if c.old]
     before.update(zip(old, git.read_blobs(f"{base}:./{path}" for path in old)))
     return Since(git, base, staged, tuple(changes), now, before)
-
-
-def findings_since(check: Check, discovery: Discovery, since: Since) -> Compared:
-    """Check both states; ``new`` are the findings that the change adds or makes more of."""
-    now = check(since.discovery_now(discovery), since.now)
-    before = check(since.discovery_before(discovery), since.before)
-    return compare_states(now, before, since)
 
 
 def compare_states(now: Sequence[Finding], before: Sequence[Finding], since: Since) -> Compared:

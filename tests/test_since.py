@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from hwlint.baseline import Compared
 from hwlint.config import Settings
 from hwlint.discover import Discovery, discover
 from hwlint.findings import Finding, Severity
 from hwlint.git import GitError
 from hwlint.scan.facts import Span
-from hwlint.since import findings_since, read_change
+from hwlint.since import Since, compare_states, read_change
 from tests.gitrepo import Repository
 
 FILLER = "".join(f"line {n}\n" for n in range(30))
@@ -29,10 +30,17 @@ def check(discovery: Discovery, overlay: Mapping[str, bytes | None]) -> list[Fin
     return found
 
 
+def compared_since(discovery: Discovery, since: Since) -> Compared:
+    """Both states checked as ``hwlint check --since`` does."""
+    now = check(since.discovery_now(discovery), since.now)
+    before = check(since.discovery_before(discovery), since.before)
+    return compare_states(now, before, since)
+
+
 def new(repository: Repository, revision: str = "HEAD", staged: bool = False, paths: tuple[str, ...] = ()) -> list[str]:
     root = repository.root
     discovery = discover([Path(p) for p in paths], Settings(root=root), root)
-    compared = findings_since(check, discovery, read_change(root, revision, staged=staged))
+    compared = compared_since(discovery, read_change(root, revision, staged=staged))
     return [f"{f.path}:{f.span.line} {f.symbol}" for f in compared.new]
 
 
@@ -112,7 +120,7 @@ def test_below_the_top_of_the_repository(tmp_path: Path) -> None:
     repository.write({"sub/a.py": "bad one\nbad two\n", "sub/c.py": "bad three\n", "b.py": "bad four\n"})
     sub = tmp_path / "sub"
     discovery = discover([], Settings(root=sub), sub)
-    compared = findings_since(check, discovery, read_change(sub, "HEAD"))
+    compared = compared_since(discovery, read_change(sub, "HEAD"))
     assert [(f.path, f.symbol) for f in compared.new] == [("a.py", "two"), ("c.py", "three")]
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hwlint.scan.facts import Decorator, Function, Literals
-from hwlint.suite.devices import DeviceSet, device_set
 from hwlint.suite.model import LinkedClass, Suite
 
 UNKNOWN = "*"
@@ -220,8 +219,3 @@ ALIASES = {
     "chalf": "complex32",
 }
 """``str(torch.float)`` is 'torch.float32': names of dtypes that print as another (torch.dtype)."""
-
-
-def device_sets(cls: LinkedClass) -> tuple[DeviceSet, ...]:
-    """The device set of each instantiation of a class."""
-    return tuple(device_set(i, cls.suite.catalog) for i in cls.device_type_instantiations)
