@@ -21,6 +21,7 @@ from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Conte
 from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
+from hwlint.config import Settings
 from hwlint.scan.facts import Decorator, Function
 from hwlint.scan.names import span_of
 from hwlint.scan.spans import class_span
@@ -53,7 +54,7 @@ class ClassForDevice(Codemod):
 
     def plan(self, context: Context) -> Plan:
         plan = PlanBuilder(self.name)
-        if context.settings.migrate.device_classes != "instantiate":
+        if not _is_wanted(context.settings):
             return plan.done()
         for cls in context.test_classes():
             label, sure = _label(context, cls)
@@ -71,6 +72,12 @@ class ClassForDevice(Codemod):
             if isinstance(change, DeviceClassChange):
                 found.extend(_splices(file, change))
         return found
+
+
+def _is_wanted(settings: Settings) -> bool:
+    """Whether classes for one device are to be instantiated at all."""
+    wish = settings.migrate.device_classes
+    return wish == "instantiate" or (wish == "contract" and settings.linter.device_specific)
 
 
 def _label(context: Context, cls: LinkedClass) -> tuple[str, bool]:

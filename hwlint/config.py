@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from hwlint import globs
 from hwlint.catalog import Backend
+from hwlint.catalog.upstream_linter import LINTER_PATH, UpstreamLinter, linter_of, upstream_linters
 from hwlint.errors import ConfigError
 
 SEVERITIES = ("error", "warning", "info")
@@ -155,8 +156,12 @@ class MigrateSettings:
     """Whether a test that ran on an accelerator alone may run on the CPU too."""
     names: Literal["keep", "drop-device"] = option("keep", choice("keep", "drop-device"))
     """Whether a device in the name of a class or test is taken out where it would be doubled."""
-    device_classes: Literal["instantiate", "plain"] = option("instantiate", choice("instantiate", "plain"))
-    """Whether a class for one vendor's device is instantiated ``only_for`` it, or stays plain with a tag."""
+    device_classes: Literal["contract", "instantiate", "plain"] = option(
+        "contract", choice("contract", "instantiate", "plain")
+    )
+    """Whether a class for one vendor's device is instantiated ``only_for`` it, or stays plain with a tag; 'contract':
+    instantiated where upstream's linter asks for it.
+    """
     test_base: bool = option(False, boolean)
     """Whether ``unittest.TestCase`` becomes ``common_utils.TestCase``."""
     downstream: tuple[str, ...] = option((), strings)
@@ -196,6 +201,10 @@ class Settings:
     test_files: tuple[str, ...] = option(DEFAULT_TEST_FILES, patterns)
     """Which files hold test classes. The default is that of PyTorch's TEST_LINTER."""
     level: Literal["upstream", "full"] = option("full", choice("upstream", "full"))
+    upstream_linter: Literal["auto", "proposed", "current"] = option("auto", choice("auto", "proposed", "current"))
+    """Which version of PyTorch's own linter the contract is; 'auto': that of the checkout's own copy, 'proposed' where
+    there is none.
+    """
     select: tuple[str, ...] = option((), codes)
     """Codes to report, all where empty."""
     ignore: tuple[str, ...] = option((), codes)
@@ -215,6 +224,12 @@ class Settings:
     migrate: MigrateSettings = option(MigrateSettings(), table(MigrateSettings))
     classify: ClassifySettings = option(ClassifySettings(), table(ClassifySettings))
     progress: ProgressSettings = option(ProgressSettings(), table(ProgressSettings))
+
+    @property
+    def linter(self) -> UpstreamLinter:
+        """What PyTorch's own linter asks, in the version chosen."""
+        linters = upstream_linters()
+        return linters.get(self.upstream_linter, linters["proposed"])
 
     def is_test_file(self, path: str) -> bool:
         """Whether the rules about test classes look at ``path``."""
@@ -258,7 +273,18 @@ def load_settings(root: Path, config: Path | None = None, overrides: Mapping[str
             raise ConfigError(f"{source}: there is no [tool.hwlint] in it")
         if values is not None:
             settings = replace(_settings_from(values, source), root=root, source=source)
-    return replace(settings, **(overrides or {}))
+    settings = replace(settings, **(overrides or {}))
+    if settings.upstream_linter == "auto":
+        settings = replace(settings, upstream_linter=_own_linter(root))
+    return settings
+
+
+def _own_linter(root: Path) -> Literal["auto", "proposed", "current"]:
+    """The version of the linter that a PyTorch checkout holds; 'auto' where it holds none, or it cannot be read."""
+    try:
+        return linter_of((root / LINTER_PATH).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return "auto"
 
 
 @functools.lru_cache(maxsize=64)

@@ -210,3 +210,19 @@ def test_anchored_patterns_start_at_the_root() -> None:
     assert globs.matches("test/a.py", ["test"], anchored=True)
     assert not globs.matches("lib/test/a.py", ["test"], anchored=True)
     assert globs.matches("lib/test/a.py", ["tes?"], anchored=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [('"""Rules: accelerator_availability"""', "current"), ("x = 1", "proposed")]
+)
+def test_the_linter_of_a_checkout_is_the_contract(tmp_path: Path, text: str, version: str) -> None:
+    copy = tmp_path / "tools/linter/adapters/test_linter.py"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(text)
+    assert load_settings(tmp_path).upstream_linter == version
+    (tmp_path / "pyproject.toml").write_text('[tool.hwlint]\nupstream-linter = "current"\n')
+    assert load_settings(tmp_path).upstream_linter == "current"
+
+
+def test_without_a_linter_in_the_checkout_the_proposed_one_is_the_contract(tmp_path: Path) -> None:
+    assert load_settings(tmp_path).linter.name == "proposed"

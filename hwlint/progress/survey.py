@@ -19,8 +19,9 @@ from hwlint.progress.count import class_state, counted_classes, function_tests
 from hwlint.progress.model import UNCLASSIFIED, ClassState, Construct, FileState, StaleEntry, Step
 from hwlint.rules.base import RuleContext
 from hwlint.rules.contract import RULES as CONTRACT
-from hwlint.rules.contract import ContractRule, Subject
+from hwlint.rules.contract import ContractRule
 from hwlint.rules.registry import all_rules
+from hwlint.rules.subjects import Subject
 from hwlint.suite.model import LinkedClass, Suite
 
 Judge = Callable[[Suite, Sequence[str], Settings], Sequence[Verdict]]
@@ -45,7 +46,7 @@ not.
 """
 EVERY_DEVICE = ("GENERIC", "ACCELERATOR")
 """Labels that nothing binding agrees with."""
-LABEL_CONTRACT = ("HW102", "HW103", "HW104", "HW105", "HW106", "HW107")
+LABEL_CONTRACT = ("HW102", "HW103", "HW104", "HW105", "HW106", "HW107", "HW110")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def refusals(analysis: Analysis, cls: LinkedClass, verdict: Verdict | None) -> l
     if verdict.confidence not in accepted:
         return [f"{verdict.label} is only {verdict.confidence}"]
     calls = cls.device_type_instantiations + tuple(i for _, i in cls.foreign_instantiations if i.kind == "device_type")
-    subject = Subject(cls, verdict.label, False, cls.own_tests, calls)
+    subject = Subject(cls, verdict.label, False, cls.own_tests, calls, analysis.settings.linter)
     context = RuleContext(cls.module, analysis.suite, analysis.catalog, analysis.settings)
     found = []
     for rule in CONTRACT:

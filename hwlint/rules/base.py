@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from hwlint.catalog import Catalog
 from hwlint.config import Settings
@@ -40,6 +40,8 @@ class Rule:
     bad: ClassVar[str]
     good: ClassVar[str]
     bad_path: ClassVar[str] = "test/test_example.py"
+    example_settings: ClassVar[dict[str, Any]] = {}
+    """Settings under which the rule fires on ``bad``, where the defaults do not do."""
     fix_safety: ClassVar[str] = ""
     levels: ClassVar[tuple[Literal["upstream", "full"], ...]] = ("full",)
     references: ClassVar[tuple[str, ...]] = ()

@@ -1,87 +1,25 @@
-"""HW101-HW107 and HW109: what a classification asks of its class.
+"""HW101-HW107, HW109 and HW110: what a classification asks of its class.
 
-Level ``upstream`` reports what PyTorch's own TEST_LINTER reports (pytorch/pytorch#190173), no more and no less. Level
-``full`` reads the same contract with more understanding: classes in blocks, async tests, qualified spellings, inherited
-classifications, instantiations by a qualified call or in a block, and ``only_for`` through a module constant.
+Level ``upstream`` reports what PyTorch's own TEST_LINTER reports (pytorch/pytorch#190173), in the version that
+``upstream-linter`` names, no more and no less. Level ``full`` reads the same contract with more understanding: classes
+in blocks, async tests, qualified spellings, inherited classifications, instantiations by a qualified call or in a
+block, and ``only_for`` through a module constant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from hwlint.findings import Finding, Fix, Severity
 from hwlint.rules.base import Rule, RuleContext
-from hwlint.scan.facts import LABELS, Argument, Class, Function, Instantiation, Tag
+from hwlint.rules.subjects import DEVICE_LABELS, UPSTREAM_FUNCTION, Subject, subjects
+from hwlint.scan.facts import LABELS, Argument, Function, Instantiation, Tag
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.devices import argument
 from hwlint.suite.model import LinkedClass
 
-DEVICE_LABELS = ("CPU", "CUDA", "MPS", "XPU")
-UPSTREAM_FUNCTION = "instantiate_device_type_tests"
 DEVICE_PARAMETERS = ("device", "devices")
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """One test class as the level in force sees it."""
-
-    cls: LinkedClass
-    label: str
-    """The valid classification, '' for none."""
-    inherited: bool
-    tests: tuple[Function, ...]
-    instantiations: tuple[Instantiation, ...]
-
-    @property
-    def facts(self) -> Class:
-        return self.cls.facts
-
-
-def is_test_file(context: RuleContext) -> bool:
-    return context.settings.is_test_file(context.module.path)
-
-
-def subjects(context: RuleContext) -> Iterator[Subject]:
-    """The test classes of the module under check."""
-    if not is_test_file(context):
-        return
-    read = _upstream_subject if context.settings.level == "upstream" else _full_subject
-    for cls in context.suite.classes_in(context.module.path):
-        subject = read(cls)
-        if subject is not None:
-            yield subject
-
-
-def _upstream_subject(cls: LinkedClass) -> Subject | None:
-    facts = cls.facts
-    if not facts.top_level:
-        return None
-    tests = tuple(
-        f
-        for f in facts.methods
-        if f.name.startswith("test_") and not f.is_async and "conditional" not in f.flags and "alias" not in f.flags
-    )
-    if not tests:
-        return None
-    calls = (
-        i
-        for i in cls.module.instantiations
-        if i.top_level_statement and i.spelling == UPSTREAM_FUNCTION and i.target == cls.name
-    )
-    first = next(calls, None)
-    tag = facts.tag
-    label = tag.label if tag is not None and tag.upstream else ""
-    return Subject(cls, label, False, tests, (first,) if first is not None else ())
-
-
-def _full_subject(cls: LinkedClass) -> Subject | None:
-    if cls.is_test_case is False and not cls.own_tests:
-        return None
-    if any(b.keyword == "def" for b in cls.facts.blocks) or not (cls.own_tests or cls.inherited_tests):
-        return None
-    calls = cls.device_type_instantiations + tuple(i for _, i in cls.foreign_instantiations if i.kind == "device_type")
-    return Subject(cls, cls.label, cls.label_inherited, cls.own_tests, calls)
 
 
 class ContractRule(Rule):
@@ -264,7 +202,7 @@ class SortTest(TestCase):
     )
 
     def check_class(self, context: RuleContext, subject: Subject) -> Iterator[Finding]:
-        if not subject.label or (subject.inherited and not subject.tests):
+        if not subject.is_asked or (subject.inherited and not subject.tests):
             return
         required = subject.label != "GENERIC"
         if bool(subject.instantiations) == required:
@@ -300,7 +238,7 @@ class ParserTest(TestCase):
     good = MissingClassification.good
 
     def check_class(self, context: RuleContext, subject: Subject) -> Iterator[Finding]:
-        if not subject.label:
+        if not subject.is_asked:
             return
         required = subject.label != "GENERIC"
         action = "must accept" if required else "must not accept"
@@ -357,7 +295,7 @@ instantiate_device_type_tests(SortTest, globals())
         for function in subject.tests:
             for decorator in function.decorators:
                 name = decorator.name.rpartition(".")[2]
-                if name.startswith("only") and name != "onlyAccelerator":
+                if subject.linter.forbids(name):
                     yield self.at_test(
                         subject,
                         function,
@@ -400,7 +338,7 @@ instantiate_device_type_tests(SortTest, globals(), only_for=("cuda", "xpu"))
                     yield self.at_call(
                         subject, call, f"ACCELERATOR class '{name}' must not use only_for; use except_for instead"
                     )
-            elif subject.label in DEVICE_LABELS:
+            elif subject.is_asked and subject.label in DEVICE_LABELS:
                 expected = subject.label.lower()
                 if given is None or given == UNKNOWN:
                     yield self.at_call(subject, call, f"{subject.label} class '{name}' must use only_for='{expected}'")
@@ -435,7 +373,7 @@ instantiate_device_type_tests(PoolTest, globals(), only_for="cuda", except_for="
     good = bad.replace(', except_for="cpu"', "")
 
     def check_class(self, context: RuleContext, subject: Subject) -> Iterator[Finding]:
-        if subject.label not in DEVICE_LABELS:
+        if not subject.is_asked or subject.label not in DEVICE_LABELS:
             return
         for call in subject.instantiations:
             if _device_list(call, "except_for", context.settings.level) is not None:
@@ -531,6 +469,52 @@ class ParserTest(TestCase):
         return Finding(self.code, cls.path, tag.span, self.severity, message, cls.facts.qualname, detail, fix=fix)
 
 
+class AcceleratorCallInGeneric(ContractRule):
+    code = "HW110"
+    name = "classification-accelerator-call"
+    summary = "A GENERIC class calls something of a device module."
+    why = (
+        "What such a class does would depend on the accelerators there are. Upstream's linter looks for it since its "
+        'newest version (`upstream-linter = "current"`): each call of `torch....` with the name of a device module '
+        "between two dots, `torch.cuda.is_available()` first of all, wherever in the class it stands. The older one "
+        "does not look into bodies; what a test does there with a device is HW108's to say."
+    )
+    bad = """\
+import torch
+from torch.testing._internal.common_utils import HardwareClassification, TestCase
+
+
+class ParserTest(TestCase):
+    hw_classification = HardwareClassification.GENERIC
+
+    def test_empty(self):
+        if not torch.cuda.is_available():
+            self.skipTest("no CUDA")
+        self.assertEqual([], [])
+"""
+    good = MissingClassification.good
+    example_settings: ClassVar[dict[str, Any]] = {"upstream_linter": "current"}
+
+    def check_class(self, context: RuleContext, subject: Subject) -> Iterator[Finding]:
+        modules = subject.linter.call_modules
+        if subject.label != "GENERIC" or not modules:
+            return
+        for call in subject.facts.accelerator_calls:
+            if modules.isdisjoint(call.name.split(".")):
+                continue
+            owner = f"{subject.facts.qualname}.{call.owner}" if call.owner else subject.facts.qualname
+            yield Finding(
+                code=self.code,
+                path=subject.cls.path,
+                span=call.span,
+                severity=self.severity,
+                message=f"GENERIC class '{subject.facts.name}' must not call '{call.name}()'",
+                symbol=owner,
+                detail=call.name,
+                upstream=True,
+            )
+
+
 RULES: tuple[type[Rule], ...] = (
     MissingClassification,
     InvalidClassification,
@@ -540,4 +524,5 @@ RULES: tuple[type[Rule], ...] = (
     OnlyFor,
     ExceptFor,
     Placement,
+    AcceleratorCallInGeneric,
 )

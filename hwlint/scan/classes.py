@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from hwlint.scan import devices, gates
+from hwlint.scan.accelerator_calls import accelerator_calls
 from hwlint.scan.context import ScanContext
-from hwlint.scan.facts import LABELS, Block, Class, DeviceUse, Function, Gate, Literals, Span, Tag
+from hwlint.scan.facts import LABELS, AcceleratorCall, Block, Class, DeviceUse, Function, Gate, Literals, Span, Tag
 from hwlint.scan.functions import SETUP, FunctionNode, first_line, read_decorators, read_function
 from hwlint.scan.literals import NotLiteral, literal
 from hwlint.scan.names import dotted, source_of, span_of
@@ -70,6 +71,7 @@ def read_class(
         methods=tuple(methods),
         attributes=(*attributes, *((f"self.{name}", device) for name, device in self_devices.items())),
         attribute_uses=tuple(uses),
+        accelerator_calls=_accelerator_calls(node, context),
         blocks=blocks,
         gates=own_gates + block_gates(blocks, context),
         docstring=_docstring(node),
@@ -77,6 +79,12 @@ def read_class(
         dynamic=dynamic,
     )
     return facts, inner
+
+
+def _accelerator_calls(node: ast.ClassDef, context: ScanContext) -> tuple[AcceleratorCall, ...]:
+    if not context.call_lines:
+        return ()
+    return tuple(sorted(accelerator_calls(node.body, context.call_lines), key=lambda call: call.span))
 
 
 def read_tag(node: ast.ClassDef, context: ScanContext) -> Tag | None:

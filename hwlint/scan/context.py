@@ -22,6 +22,8 @@ class ScanContext:
     """Parameters of the module's functions by name, and of its methods as 'Class.name'."""
     hit_lines: tuple[int, ...] = ()
     """Lines with a word that can name a device or a gate, sorted."""
+    call_lines: tuple[int, ...] = ()
+    """Lines that name a device module after a dot, sorted."""
 
     def has_hit(self, first: int, last: int) -> bool:
         """Whether any of the lines ``first`` to ``last`` is worth reading for devices."""

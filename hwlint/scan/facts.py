@@ -199,6 +199,17 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceleratorCall:
+    """``torch.cuda.is_available()``, ``torch.ones(2).cuda()``: a call that names a device module."""
+
+    span: Span
+    name: str
+    """What is called, as ``ast.unparse`` writes it."""
+    owner: str
+    """The method it stands in, '' for one in the class body itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A compound statement around a class: ``if TEST_CUDA:``."""
 
@@ -230,6 +241,8 @@ class Class:
     """Own attributes that are literals, and method aliases ``test_b = test_a`` as 'name' values."""
     attribute_uses: tuple[DeviceUse, ...] = ()
     """Devices named in the class body itself."""
+    accelerator_calls: tuple[AcceleratorCall, ...] = ()
+    """Calls of device modules anywhere in the body, in the order of their places."""
     blocks: tuple[Block, ...] = ()
     gates: tuple[Gate, ...] = ()
     """Of its decorators and of the blocks around it."""

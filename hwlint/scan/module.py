@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hwlint.catalog import Catalog
 from hwlint.scan import devices, gates
+from hwlint.scan.accelerator_calls import call_lines
 from hwlint.scan.classes import read_class
 from hwlint.scan.context import ScanContext
 from hwlint.scan.device_words import find_all, hit_lines, lines_at, one_newline
@@ -93,7 +94,7 @@ class ModuleReader:
         self.names = self._read_names(name)
         self.hit_lines = hit_lines(text, self.catalog)
         self.deep_tests = ScanContext(self.names, self.catalog, hit_lines=_deep_tests(text))
-        self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines)
+        self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines, call_lines(text))
         self._read_constants(self.tree.body)
         self.context.helper_parameters.update(_helper_parameters(self.tree.body))
         self._read_body(self.tree.body, ())

@@ -83,9 +83,13 @@ def best(
 
 
 def _run(name: str, commands: list[list[str]], inputs: Sequence[bytes]) -> Timing:
+    # An installed hwlint has its byte code beside it, whatever the shell says of writing more.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     # Each through a small parent that measures what is below it.
     parents = [
-        subprocess.Popen([sys.executable, __file__, "--run", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, __file__, "--run", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
         for command in commands
     ]
     start = time.perf_counter()

@@ -12,6 +12,7 @@ from codemods.pipeline import FileRun, Outcome
 from codemods.plan import Options
 from codemods.registry import chosen
 from hwlint.catalog import load_catalog
+from hwlint.catalog.upstream_linter import LinterName
 from hwlint.config import MigrateSettings, Settings
 from hwlint.scan.facts import Problem
 from hwlint.scan.module import scan_module
@@ -29,6 +30,7 @@ def migrate(
     unsafe: bool = False,
     split: bool = False,
     path: str = PATH,
+    linter: LinterName = "proposed",
     **settings: object,
 ) -> Outcome:
     """The outcome of one file; ``files`` are others of the suite by path, ``settings`` those of migrate."""
@@ -41,7 +43,7 @@ def migrate(
     module = suite.modules[path]
     run = FileRun(
         neighbourhood,
-        Settings(migrate=MigrateSettings(**settings)),  # type: ignore[arg-type]
+        Settings(upstream_linter=linter, migrate=MigrateSettings(**settings)),  # type: ignore[arg-type]
         Options(only=only, unsafe=unsafe, split=split, labels=tuple(labels)),
         [codemod() for codemod in chosen(only)],
     )

@@ -256,6 +256,16 @@ def test_plain_device_classes_are_left_when_configured() -> None:
     assert not outcome.changed
 
 
+def test_device_classes_are_left_where_the_linter_asks_only_for_the_tag() -> None:
+    def codemods(**settings: str) -> list[str]:
+        outcome = migrate(POOL, "class_for_device", "tag_class", unsafe=True, labels=[("PoolTest", "CUDA")], **settings)
+        return [c.codemod for c in outcome.changes]
+
+    assert codemods() == ["class_for_device"]
+    assert codemods(linter="current") == ["tag_class"]
+    assert codemods(linter="current", device_classes="instantiate") == ["class_for_device"]
+
+
 UNUSED = BASE.replace('    @unittest.skip("x")\n', "")
 
 

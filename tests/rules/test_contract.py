@@ -1,4 +1,4 @@
-"""HW101-HW107 and HW109 at both levels; the corpus test holds level upstream to upstream's own report."""
+"""HW101-HW107, HW109 and HW110 at both levels; the corpus test holds level upstream to upstream's own report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -167,6 +169,163 @@ def test_level_upstream_reports_what_upstream_reports(corpus: Path, tmp_path: Pa
     covered = [r for r in rows if int(hashlib.sha1(r[0].encode()).hexdigest(), 16) % 10 >= 4]
     assert len(rows) > len(covered)
     assert Counter(covered) == Counter(map(tuple, expected))
+
+
+CURRENT = Settings(level="upstream", upstream_linter="current")
+
+
+def of_current(text: str, level: Literal["upstream", "full"] = "upstream") -> list[str]:
+    """Codes under the newer version of upstream's linter."""
+    return codes(check("contract", text, replace(CURRENT, level=level)))
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["if FLAG:", "with context():", "for _ in range(1):", "while True:", "try:"],
+)
+def test_the_current_linter_looks_into_blocks(block: str) -> None:
+    tail = "\nexcept ImportError:\n    pass\n" if block == "try:" else ""
+    text = f"{block}\n    class A(TestCase):\n        def test_a(self): ...\n{tail}"
+    assert of_current(text) == ["HW101"]
+    assert both(text)[0] == []
+
+
+@pytest.mark.parametrize("head", ["def make():", "class Outer:", "match FLAG:\n  case 1:"])
+def test_but_not_into_functions_classes_and_matches(head: str) -> None:
+    indent = "      " if "match" in head else "    "
+    assert of_current(f"{head}\n{indent}class A(TestCase):\n{indent}    def test_a(self): ...\n") == []
+
+
+def test_the_current_linter_takes_async_tests_and_any_name_that_begins_with_test() -> None:
+    for test in ("async def test_a(self): ...", "def testA(self): ..."):
+        text = f"class A(TestCase):\n    {test}\n"
+        assert of_current(text) == ["HW101"]
+        assert both(text)[0] == []
+
+
+def test_of_two_classes_with_one_name_the_current_linter_takes_the_last() -> None:
+    text = """
+        if FLAG:
+            class A(TestCase):
+                def test_a(self): ...
+        else:
+            class A(TestCase):
+                hw_classification = HardwareClassification.GENERIC
+                def test_a(self): ...
+        """
+    assert of_current(text) == []
+
+
+def test_instantiations_that_the_current_linter_counts() -> None:
+    head = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.ACCELERATOR
+            def test_a(self, device): ...
+        """
+    counted = (
+        "common_device_type.instantiate_device_type_tests(A, globals())",
+        "if FLAG:\n            instantiate_device_type_tests(A, globals())",
+    )
+    not_counted = (
+        "for cls in (A,):\n            instantiate_device_type_tests(cls, globals())",
+        "x = instantiate_device_type_tests(A, globals())",
+        "instantiate_device_type_tests(generic_test_class=A, scope=globals())",
+    )
+    assert [of_current(f"{head}{call}\n") for call in counted] == [[], []]
+    assert [of_current(f"{head}{call}\n") for call in not_counted] == [["HW103"]] * 3
+
+
+def test_of_two_instantiations_the_current_linter_takes_the_last() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.ACCELERATOR
+            def test_a(self, device): ...
+        instantiate_device_type_tests(A, globals(), only_for="cuda")
+        instantiate_device_type_tests(A, globals(), except_for="cpu")
+        """
+    assert (of_current(text), both(text)[0]) == ([], ["HW106"])
+
+
+def test_the_current_linter_asks_the_tag_alone_of_a_class_for_one_device() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.CUDA
+            def test_a(self): ...
+        class B(TestCase):
+            hw_classification = HardwareClassification.CPU
+            def test_b(self, device): ...
+        instantiate_device_type_tests(B, globals(), except_for="cuda")
+        """
+    assert (of_current(text), of_current(text, "full")) == ([], [])
+    assert both(text)[0] == ["HW103", "HW104", "HW106", "HW107"]
+
+
+def test_only_decorators_that_the_current_linter_knows() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.ACCELERATOR
+            @onlyOn("cuda")
+            def test_a(self, device): ...
+            @onlyOnSundays
+            def test_b(self, device): ...
+        instantiate_device_type_tests(A, globals())
+        """
+    assert (of_current(text), both(text)[0]) == (["HW105"], ["HW105", "HW105"])
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("if torch.cuda.is_available(): pass", ["torch.cuda.is_available"]),
+        ("torch.ones(\n            2\n        ).cuda()", ["torch.ones(2).cuda"]),
+        ("torch.backends.mps.is_available()", ["torch.backends.mps.is_available"]),
+        ("[torch.xpu.synchronize() for _ in x]", ["torch.xpu.synchronize"]),
+        (
+            "torch.cuda.current_stream().wait(torch.cuda.Event())",
+            [
+                "torch.cuda.current_stream",
+                "torch.cuda.current_stream().wait",
+                "torch.cuda.Event",
+            ],
+        ),
+        ("torch.cuda", []),
+        ("x.cuda()", []),
+        ("torch.device('cuda')", []),
+        ("cuda.is_available()", []),
+        ("torch.cudart.x()", []),
+        ("torch(1).cuda()", []),
+    ],
+)
+def test_accelerator_calls_in_a_generic_class(body: str, names: list[str]) -> None:
+    text = f"""
+        class A(TestCase):
+            hw_classification = HardwareClassification.GENERIC
+            def test_a(self):
+                {body}
+        """
+    found = check("contract", text, CURRENT)
+    assert [(f.code, f.symbol, f.detail) for f in found] == [("HW110", "A.test_a", name) for name in names]
+    assert both(text)[0] == []
+
+
+def test_accelerator_calls_anywhere_in_the_class() -> None:
+    text = """
+        class A(TestCase):
+            hw_classification = HardwareClassification.GENERIC
+            there = torch.accelerator.is_available()
+            @unittest.skipIf(not torch.cuda.is_available(), "")
+            def test_a(self): ...
+            def helper(self):
+                class Inner:
+                    x = torch.mps.device_count()
+        """
+    found = check("contract", text, CURRENT)
+    assert [(f.symbol, f.detail) for f in found] == [
+        ("A", "torch.accelerator.is_available"),
+        ("A.test_a", "torch.cuda.is_available"),
+        ("A.helper", "torch.mps.device_count"),
+    ]
+    assert not [c for c in of_current(text.replace("GENERIC", "ACCELERATOR")) if c == "HW110"]
 
 
 def test_missing_classification_carries_the_label_that_the_evidence_argues_for() -> None:
