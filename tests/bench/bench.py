@@ -88,7 +88,10 @@ def _run(name: str, commands: list[list[str]], inputs: Sequence[bytes]) -> Timin
     # Each through a small parent that measures what is below it.
     parents = [
         subprocess.Popen(
-            [sys.executable, __file__, "--run", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            [sys.executable, __file__, "--run", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
         )
         for command in commands
     ]
