@@ -20,6 +20,7 @@ _MODULES = (
     "lost_tests",
     "generated_names",
     "instantiation",
+    "rebound_members",
     "distributed",
 )
 

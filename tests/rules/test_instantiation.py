@@ -1,7 +1,13 @@
-"""HW601-HW608: what is lost, doubled or never made."""
+"""HW601-HW609: what is lost, doubled, never made or bound anew."""
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hwlint.rules.rebound_members import ReboundMember
 from tests.support import PATH, check, codes
 
 
@@ -219,3 +225,56 @@ def test_unseen_base() -> None:
         """,
     )
     assert [f.symbol for f in found] == ["A"]
+
+
+STATIC = """
+    class A(TestCase):
+        {decorator}
+        def helper({first}x=0):
+            return {body}
+        def test_a(self, device):
+            {call}
+    instantiate_device_type_tests(A, globals())
+    """
+
+
+@pytest.mark.parametrize(
+    ("decorator", "first", "body", "call", "expected"),
+    [
+        ("@staticmethod", "", "x", "self.helper(1)", ["A.helper"]),
+        ("@staticmethod", "", "x", "A.helper(1)", []),  # HW605 says what is wrong with that
+        ("@staticmethod", "", "x", "pass", []),
+        ("@classmethod", "cls, ", "cls.device_type", "self.helper()", ["A.helper"]),
+        ("@classmethod", "cls, ", "cls.__name__", "self.helper()", []),
+        ("@property", "self, ", "self.device_type", "self.helper", []),
+    ],
+)
+def test_members_that_instantiation_binds_anew(
+    decorator: str, first: str, body: str, call: str, expected: list[str]
+) -> None:
+    text = STATIC.format(decorator=decorator, first=first, body=body, call=call)
+    assert [f.symbol for f in check("rebound_members", text)] == expected
+    assert not check("rebound_members", text.replace("instantiate_device_type_tests(A, globals())", "pass"))
+
+
+def test_a_static_method_that_only_a_base_calls() -> None:
+    text = """
+        class Base:
+            def run_it(self): self.helper()
+        class A(Base, TestCase):
+            @staticmethod
+            def helper(): ...
+            def test_a(self, device): self.run_it()
+        instantiate_device_type_tests(A, globals())
+        """
+    assert [f.symbol for f in check("rebound_members", text)] == ["A.helper"]
+
+
+def test_torch_breaks_the_bad_example_and_runs_the_good_one(torch_python: Path, tmp_path: Path) -> None:
+    for name, text, status in (("bad", ReboundMember.bad, 1), ("good", ReboundMember.good, 0)):
+        file = tmp_path / f"test_{name}.py"
+        text = text.replace("Classification, TestCase", "Classification, run_tests, TestCase")
+        file.write_text(f"import torch\n{text}\n\nif __name__ == '__main__':\n    run_tests()\n")
+        run = subprocess.run([torch_python, file, "-q"], cwd=tmp_path, capture_output=True, text=True)
+        assert run.returncode == status, run.stderr
+        assert ("TypeError" in run.stderr) == bool(status)
