@@ -67,5 +67,8 @@ def _unknown(text: str) -> str:
     from difflib import get_close_matches
 
     known = [name for rule in all_rules() for name in (rule.code, rule.name)]
-    close = get_close_matches(text.strip().upper(), known, 1) or get_close_matches(text.strip().lower(), known, 1)
+    # The letter O for a zero is the slip that the distance between words does not see.
+    close = get_close_matches(text.strip().upper().replace("O", "0"), known, 1) or get_close_matches(
+        text.strip().lower(), known, 1
+    )
     return f"no rule {text!r}" + (f"; did you mean {close[0]}?" if close else "; 'hwlint rule' lists them all")
