@@ -27,6 +27,7 @@ class UpstreamLinter:
     device_specific: bool
     only_decorators: frozenset[str]
     call_modules: frozenset[str]
+    passed_over: tuple[str, ...]
     marker: str
 
     def forbids(self, decorator: str) -> bool:
@@ -48,6 +49,7 @@ def upstream_linters() -> Mapping[str, UpstreamLinter]:
             device_specific=fields["device_specific"],
             only_decorators=frozenset(fields["only_decorators"].split()),
             call_modules=frozenset(fields["call_modules"].split()),
+            passed_over=tuple(fields["passed_over"].split()),
             marker=fields["marker"],
         )
         for name, fields in read("upstream_linters").items()

@@ -46,6 +46,8 @@ def subjects(context: RuleContext) -> Iterator[Subject]:
     classes = context.suite.classes_in(path)
     linter = context.settings.linter
     if context.settings.level == "upstream":
+        if path.startswith(linter.passed_over):
+            return
         found = [subject for cls in classes if (subject := _upstream_subject(cls, linter)) is not None]
         if linter.scope == "blocks":
             found = list({subject.cls.name: subject for subject in found}.values())

@@ -196,6 +196,13 @@ def test_but_not_into_functions_classes_and_matches(head: str) -> None:
     assert of_current(f"{head}\n{indent}class A(TestCase):\n{indent}    def test_a(self): ...\n") == []
 
 
+def test_folders_that_the_current_linter_passes_over() -> None:
+    files = {"test/cpython/test_dict.py": "class A(TestCase):\n    def test_a(self): ...\n"}
+    assert not check("contract", files, CURRENT)
+    assert codes(check("contract", files, UPSTREAM)) == ["HW101"]
+    assert codes(check("contract", files, replace(CURRENT, level="full"))) == ["HW101"]
+
+
 def test_the_current_linter_takes_async_tests_and_any_name_that_begins_with_test() -> None:
     for test in ("async def test_a(self): ...", "def testA(self): ..."):
         text = f"class A(TestCase):\n    {test}\n"
