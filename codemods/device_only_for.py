@@ -7,13 +7,14 @@ Two schools disagree (pytorch/pytorch#192182 against #194617), so that the defau
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice, statements
 from codemods.plan import Change, Context
-from hwlint.scan.facts import Span
+from hwlint.scan.facts import Argument, Instantiation, Span
 from hwlint.scan.names import dotted, span_of
+from hwlint.suite.devices import device_set
 from hwlint.suite.model import LinkedClass
 
 
@@ -45,14 +46,29 @@ def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyFor
             text = f"without `only_for` the CPU would run `{open_test.name}`"
             raise Blocked("policy", text, call.span)
     text = 'except_for="cpu"' if policy == "except-for" else ""
+    said = text or "for every device"
     return OnlyForChange(
         codemod=codemod,
         symbol=symbol,
         span=call.span,
-        description=f"instantiate it {text or 'for all devices'} (only-for is {policy!r})",
+        description=f"instantiate it {said} in place of `only_for`{_difference(context, call, text)}",
         applicability="unsafe",
         text=text,
     )
+
+
+def _difference(context: Context, call: Instantiation, text: str) -> str:
+    """': cuda and hpu stay, privateuse1 come'."""
+    kept = tuple(a for a in call.arguments if a.name != "only_for")
+    excepted = (Argument("except_for", "cpu", True, '"cpu"'),) if text else ()
+    before = device_set(call, context.catalog).devices
+    after = device_set(replace(call, arguments=(*kept, *excepted)), context.catalog).devices
+    groups = (
+        ([d for d in before if d in after], "stay"),
+        ([d for d in after if d not in before], "come"),
+        ([d for d in before if d not in after], "go"),
+    )
+    return ": " + ", ".join(f"{' and '.join(devices)} {verb}" for devices, verb in groups if devices)
 
 
 def _accelerators(context: Context) -> frozenset[str]:

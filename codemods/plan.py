@@ -80,6 +80,7 @@ REASONS: Mapping[str, str] = {
     "no-verdict": "say the label with `--label CLASS=X`",
     "split": "the tests belong to several labels: split the class by hand, or with `--split`",
     "contract": "the class has to meet the contract of its label first",
+    "only-for": "the contract wants no `only_for` on an ACCELERATOR class: say which devices shall run it",
     "new-error": "mend what the error names first",
     "contradiction": "the evidence disagrees with the tag that is there: decide which is wrong",
     "policy": "the configuration asks to leave it",

@@ -157,6 +157,11 @@ class MigrateSettings:
     """Whether a device in the name of a class or test is taken out where it would be doubled."""
     device_classes: Literal["instantiate", "plain"] = option("instantiate", choice("instantiate", "plain"))
     """Whether a class for one vendor's device is instantiated ``only_for`` it, or stays plain with a tag."""
+    unused_device: Literal["instantiated", "refuse", "add"] = option(
+        "instantiated", choice("instantiated", "refuse", "add")
+    )
+    """Whether a test that does not use ``device`` gets it all the same, as the contract asks: in a class that is
+    instantiated already, nowhere, or where ``migrate`` instantiates the class as well."""
     test_base: bool = option(False, boolean)
     """Whether ``unittest.TestCase`` becomes ``common_utils.TestCase``."""
     downstream: tuple[str, ...] = option((), strings)
