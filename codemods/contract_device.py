@@ -3,7 +3,8 @@
 Upstream's contract (pytorch/pytorch#190173) wants the parameter from each test of a class for devices, whether the
 test reads it or not. It is added where a test gets to its device by another way (the fixture of its base,
 ``self.device_type``, a helper): a test that does not is the same on every device, and belongs in a GENERIC class
-(#193350). The whole class meets the contract afterwards, or nothing is done.
+(#193350). An ``only_for`` list of accelerators gives way where the configuration asks for it. The whole class meets
+the contract afterwards, or nothing is done.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from codemods.device_only_for import OnlyForEdit, only_for_edit, only_for_splices, without_only_for
 from codemods.device_signature import function_splices
 from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit
@@ -36,30 +38,29 @@ class ContractChange(Change):
     label: str
     test_lines: tuple[int, ...]
     tag: TagChange | None
+    only_for: OnlyForEdit | None = None
 
 
 class ContractDevice(Codemod):
     name = "contract_device"
     summary = "Gives tests of an instantiated class the `device` that only its label's contract asks for, and tags it."
 
-    def enabled(self, context: Context) -> bool:
-        return context.settings.migrate.unused_device != "refuse"
-
     def plan(self, context: Context) -> Plan:
         plan = PlanBuilder(self.name)
         found: list[tuple[LinkedClass, ContractChange]] = []
         for cls in context.test_classes():
-            tests = _without_device(cls)
             label, sure = _label(context, cls)
-            if not tests or label in ("", "GENERIC", "SPLIT"):
+            if not cls.is_instantiated or label in ("", "GENERIC", "SPLIT"):
                 continue
             try:
-                found.append((cls, _change(context, cls, tests, label, sure)))
+                change = _change(context, cls, label, sure)
+                if change is not None:
+                    found.append((cls, change))
             except Blocked as blocked:
                 plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
         said = PlanBuilder(self.name)
-        for change in meeting_the_contract(said, context, found, _imagined):
-            plan.add(change)
+        for met in meeting_the_contract(said, context, found, _imagined):
+            plan.add(met)
         # What else stands against an untagged class is told by tag_class, with the tests that take no device.
         untagged = {cls.facts.qualname for cls, change in found if change.tag is not None}
         plan.refusals += (r for r in said.refusals if r.symbol not in untagged)
@@ -71,14 +72,16 @@ class ContractDevice(Codemod):
             if isinstance(change, ContractChange):
                 for line in change.test_lines:
                     found += function_splices(file, FunctionEdit(line, parameter="device"))
+                if change.only_for is not None:
+                    found += only_for_splices(file, change.only_for)
                 if change.tag is not None:
                     found += tag_splices(file, change.tag)
         return found
 
 
-def _without_device(cls: LinkedClass) -> tuple[Function, ...]:
-    """The tests that the contract would find fault with."""
-    if not cls.is_instantiated:
+def _without_device(context: Context, cls: LinkedClass) -> tuple[Function, ...]:
+    """The tests that the contract would find fault with, where the settings have them changed."""
+    if context.settings.migrate.unused_device == "refuse":
         return ()
     return tuple(f for f in cls.facts.tests if not PARAMETERS & set(f.parameters))
 
@@ -97,13 +100,43 @@ def _label(context: Context, cls: LinkedClass) -> tuple[str, bool]:
     return verdict.label, verdict.confidence == "certain" or context.settings.migrate.confidence == "likely"
 
 
-def _change(context: Context, cls: LinkedClass, tests: Sequence[Function], label: str, sure: bool) -> ContractChange:
-    """Raises Blocked, with the first test that stands against it."""
-    check_class(context, cls)
+def _change(context: Context, cls: LinkedClass, label: str, sure: bool) -> ContractChange | None:
+    """None where there is nothing to do but to tag it. Raises Blocked, with the first test that stands against it."""
+    tests = _without_device(context, cls)
+    only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else None
+    if not tests and only_for is None:
+        return None
     if context.is_suppressed("HW104", cls.facts.line) or context.is_suppressed("HW101", cls.facts.line):
         raise Blocked("suppressed", "a suppression comment asks to leave it")
     if is_taken(context.module, ENUM):
         raise Blocked("name-taken", f"`{ENUM.name}` means something else in this file")
+    if tests:
+        _check_tests(context, cls, label, tests)
+    tagged = cls.facts.tag is not None and bool(cls.facts.tag.label)
+    import_time = first_to_ask(context, cls) if tests else ""
+    steps = [only_for.description] if only_for is not None else []
+    if not tagged:
+        steps.append(f"tag {label}" if sure else f"tag {label} (likely)")
+    if tests:
+        why = f" ({import_time})" if import_time else ""
+        steps.append(f"take `device` in {_names(tests)}, which the contract asks for{why}")
+    return ContractChange(
+        codemod=ContractDevice.name,
+        symbol=cls.facts.qualname,
+        span=class_span(cls.facts),
+        description=", and ".join(steps),
+        applicability="safe" if sure and not import_time and only_for is None else "unsafe",
+        imports=() if tagged else (ENUM,),
+        label=label,
+        test_lines=tuple(test.line for test in tests),
+        tag=None if tagged else tag_change(ContractDevice.name, cls, label, "safe", ""),
+        only_for=only_for,
+    )
+
+
+def _check_tests(context: Context, cls: LinkedClass, label: str, tests: Sequence[Function]) -> None:
+    """Raise Blocked where one of the tests, which take no device, has to stay as it is."""
+    check_class(context, cls)
     home = cls.devices.exact and cls.devices.devices == (label.lower(),)
     if label != "ACCELERATOR" and not home:
         raise Blocked("contradiction", f"it is {label}, and instantiated for {', '.join(cls.devices.devices)}")
@@ -114,21 +147,6 @@ def _change(context: Context, cls: LinkedClass, tests: Sequence[Function], label
             check_test(context, cls, test)
         except Blocked as blocked:
             raise described(test, blocked) from None
-    tagged = cls.facts.tag is not None and bool(cls.facts.tag.label)
-    why = first_to_ask(context, cls)
-    parameter = f"take `device` in {_names(tests)}, which the contract asks for"
-    likely = "" if sure or tagged else " (likely)"
-    return ContractChange(
-        codemod=ContractDevice.name,
-        symbol=cls.facts.qualname,
-        span=class_span(cls.facts),
-        description=(parameter if tagged else f"tag {label}{likely}, and {parameter}") + (f" ({why})" if why else ""),
-        applicability="safe" if sure and not why else "unsafe",
-        imports=() if tagged else (ENUM,),
-        label=label,
-        test_lines=tuple(test.line for test in tests),
-        tag=None if tagged else tag_change(ContractDevice.name, cls, label, "safe", ""),
-    )
 
 
 def _check_place(context: Context, cls: LinkedClass, test: Function, label: str, verdict: Verdict | None) -> None:
@@ -151,12 +169,17 @@ def _names(tests: Sequence[Function]) -> str:
 
 
 def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, ContractChange]]) -> ModuleFacts:
-    """The facts as they would be with the parameters and tags."""
+    """The facts as they would be with the changes."""
     changes = list(changes)
     lines = {line for _, change in changes for line in change.test_lines}
+    texts = {change.only_for.span: change.only_for.text for _, change in changes if change.only_for is not None}
     tagged = with_tags(module, ((cls, change.label) for cls, change in changes if change.tag is not None))
     return replace(
-        tagged, classes=tuple(replace(c, methods=tuple(_with_device(c.methods, lines))) for c in tagged.classes)
+        tagged,
+        classes=tuple(replace(c, methods=tuple(_with_device(c.methods, lines))) for c in tagged.classes),
+        instantiations=tuple(
+            without_only_for(call, texts[call.span]) if call.span in texts else call for call in tagged.instantiations
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codemods.device_only_for import only_for_change
+from codemods.device_only_for import only_for_edit
 from codemods.plan import Context
 from hwlint.findings import Finding
 from hwlint.scan.facts import Span
@@ -23,6 +23,8 @@ def unmet_contract(
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
+    if not cls.is_instantiated and "HW103" in by_code:
+        by_code.pop("HW104", None)  # The parameter comes with the instantiation.
     parts = [_part(context, cls, label, code, found) for code, found in by_code.items()]
     reason = "only-for" if set(by_code) == {"HW106"} and label == "ACCELERATOR" else "contract"
     return reason, f"tagged {label}, it would not meet the contract: {'; '.join(parts)}", findings[0].span
@@ -35,11 +37,12 @@ def _part(context: Context, cls: LinkedClass, label: str, code: str, found: Sequ
     if code == "HW103":
         return _instantiation(cls, label, first)
     if code == "HW104":
+        take = "take" if len(found) > 1 else "takes"
         if label == "GENERIC":
-            return f"{_tests(found)} takes `device`"
+            return f"{_tests(found)} {take} `device`"
         allowed = context.settings.migrate.unused_device != "refuse" or not cls.is_instantiated
         setting = "" if allowed else ' (`unused-device = "instantiated"` in [tool.hwlint.migrate] would add it)'
-        return f"{_tests(found)} takes no `device`{setting}"
+        return f"{_tests(found)} {take} no `device`{setting}"
     if code == "HW105":
         decorator = f"@{first.detail}"
         advice = (
@@ -47,7 +50,7 @@ def _part(context: Context, cls: LinkedClass, label: str, code: str, found: Sequ
             if first.detail.startswith("onlyNative")
             else "widen it to @onlyAccelerator, or move the test to a class for that device"
         )
-        return f"{_tests(found)} has `{decorator}`: {advice}"
+        return f"{_tests(found)} {'have' if len(found) > 1 else 'has'} `{decorator}`: {advice}"
     if code == "HW106" and label == "ACCELERATOR":
         return f"the instantiation on line {line} has `only_for`: {_only_for(context, cls)}"
     return f"{first.message} (line {line})" + (f" and {len(found) - 1} more" if len(found) > 1 else "")
@@ -64,7 +67,7 @@ def _instantiation(cls: LinkedClass, label: str, finding: Finding) -> str:
         return f"it is instantiated by device type (line {cls.device_type_instantiations[0].line})"
     call = next(iter(cls.device_type_instantiations), None)
     if call is None:
-        return f"no instantiate_device_type_tests makes it (line {finding.span.line})"
+        return f"it must be instantiated by instantiate_device_type_tests (line {finding.span.line})"
     return (
         f"upstream's linter does not see its instantiation on line {call.line}: it has to be a statement of the module"
     )
@@ -74,9 +77,11 @@ def _only_for(context: Context, cls: LinkedClass) -> str:
     """What becomes of the list, or why a person has to decide."""
     migrate = replace(context.settings.migrate, only_for="except-for")
     asked = replace(context, settings=replace(context.settings, migrate=migrate))
-    change = only_for_change(asked, cls, "")
-    if change is not None:
-        return f'`only-for = "except-for"` in [tool.hwlint.migrate] would {change.description}'
+    edit = only_for_edit(asked, cls)
+    if edit is not None and context.settings.migrate.only_for != "keep":
+        return "it gives way once the rest is met"
+    if edit is not None:
+        return f'`only-for = "except-for"` in [tool.hwlint.migrate] would do: {edit.description}'
     given = argument(cls.device_type_instantiations[0], "only_for") if cls.device_type_instantiations else None
     if given is None or not given.known:
         return "its devices are not written down, so that what `except_for` would have to leave out cannot be told"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice, statements
-from codemods.plan import Change, Context
+from codemods.plan import Context
 from hwlint.scan.facts import Argument, Instantiation, Span
 from hwlint.scan.names import dotted, span_of
 from hwlint.suite.devices import device_set
@@ -19,15 +19,20 @@ from hwlint.suite.model import LinkedClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnlyForChange(Change):
+class OnlyForEdit:
     """``span`` is that of the instantiation."""
 
+    span: Span
     text: str
     """What takes the place of the argument; '' for nothing."""
+    description: str
 
 
-def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyForChange | None:
-    """The change of the instantiation of ``cls``; None where the configuration keeps it, or the list is no such one."""
+def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
+    """What becomes of ``only_for`` of ``cls``; None where the configuration keeps it, or it is no list of accelerators.
+
+    Raises Blocked where it cannot go.
+    """
     policy = context.settings.migrate.only_for
     calls = cls.device_type_instantiations
     if policy == "keep" or len(calls) != 1 or cls.label not in ("", "ACCELERATOR"):
@@ -39,7 +44,6 @@ def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyFor
     devices = given.value if isinstance(given.value, tuple) else (given.value,)
     if len(devices) < 2 or not all(isinstance(d, str) and d in _accelerators(context) for d in devices):
         return None
-    symbol = cls.facts.qualname
     if policy == "drop":
         open_test = next((f for f in cls.own_tests if not _keeps_cpu_out(context, f.decorators)), None)
         if open_test is not None:
@@ -47,28 +51,27 @@ def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyFor
             raise Blocked("policy", text, call.span)
     text = 'except_for="cpu"' if policy == "except-for" else ""
     said = text or "for every device"
-    return OnlyForChange(
-        codemod=codemod,
-        symbol=symbol,
-        span=call.span,
-        description=f"instantiate it {said} in place of `only_for`{_difference(context, call, text)}",
-        applicability="unsafe",
-        text=text,
-    )
+    description = f"instantiate it {said} in place of `only_for` ({_difference(context, call, text)})"
+    return OnlyForEdit(span=call.span, text=text, description=description)
+
+
+def without_only_for(call: Instantiation, text: str) -> Instantiation:
+    """The instantiation as it is afterwards."""
+    kept = tuple(a for a in call.arguments if a.name != "only_for")
+    excepted = (Argument("except_for", "cpu", True, '"cpu"'),) if text else ()
+    return replace(call, arguments=(*kept, *excepted))
 
 
 def _difference(context: Context, call: Instantiation, text: str) -> str:
-    """': cuda and hpu stay, privateuse1 come'."""
-    kept = tuple(a for a in call.arguments if a.name != "only_for")
-    excepted = (Argument("except_for", "cpu", True, '"cpu"'),) if text else ()
+    """'kept: cuda, hpu; new: privateuse1'."""
     before = device_set(call, context.catalog).devices
-    after = device_set(replace(call, arguments=(*kept, *excepted)), context.catalog).devices
-    groups = (
-        ([d for d in before if d in after], "stay"),
-        ([d for d in after if d not in before], "come"),
-        ([d for d in before if d not in after], "go"),
-    )
-    return ": " + ", ".join(f"{' and '.join(devices)} {verb}" for devices, verb in groups if devices)
+    after = device_set(without_only_for(call, text), context.catalog).devices
+    groups = {
+        "kept": [d for d in before if d in after],
+        "new": [d for d in after if d not in before],
+        "gone": [d for d in before if d not in after],
+    }
+    return "; ".join(f"{name}: {', '.join(devices)}" for name, devices in groups.items() if devices)
 
 
 def _accelerators(context: Context) -> frozenset[str]:
@@ -80,7 +83,7 @@ def _keeps_cpu_out(context: Context, decorators: tuple[object, ...]) -> bool:
     return any(e is not None and e.role == "whitelist" and e.devices and "cpu" not in e.devices for e in found)
 
 
-def only_for_splices(file: SourceFile, change: OnlyForChange) -> list[Splice]:
+def only_for_splices(file: SourceFile, change: OnlyForEdit) -> list[Splice]:
     """Raises Blocked."""
     call = _call_at(file, change.span)
     keyword = next((k for k in call.keywords if k.arg == "only_for"), None)

@@ -7,7 +7,7 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_changes import restriction, value_of
@@ -15,7 +15,6 @@ from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
-from codemods.device_only_for import OnlyForChange, only_for_change, only_for_splices
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_signature import decorator_splices, function_splices
@@ -26,6 +25,7 @@ from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.rules.home import home_device
+from hwlint.rules.unused_device import finds_device
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
@@ -73,10 +73,6 @@ class DeviceParameter(Codemod):
                 if cls.is_instantiated and home_device(cls):
                     continue  # A literal of the class's own device is right at home.
                 if cls.is_instantiated:
-                    policy = only_for_change(context, cls, self.name)
-                    if policy is not None:
-                        plan.add(policy)
-                        continue
                     for change in _tests_of_instantiated(plan, context, cls):
                         plan.add(change)
                 elif _concerns(context, cls):
@@ -89,8 +85,6 @@ class DeviceParameter(Codemod):
         found: list[Splice] = []
         done: set[int] = set()
         for change in changes:
-            if isinstance(change, OnlyForChange):
-                found += only_for_splices(file, change)
             if not isinstance(change, DeviceChange):
                 continue
             for line in change.claims:
@@ -186,7 +180,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     value = value_of(cls)
     functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
-    _check_used(functions, cls, parametrizations)
+    may_leave_it = _without_using(context, cls, gates, ungated)
+    _check_used(functions, cls, {*parametrizations, *may_leave_it})
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()
@@ -315,8 +310,21 @@ def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> Functi
     return replace(edit, removed=plan.removed, added=("onlyAccelerator",))
 
 
-def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Mapping[int, Parametrized]) -> None:
-    """Raise Blocked where no test, and nothing it reaches, runs on the device."""
+def _without_using(
+    context: Context, cls: LinkedClass, gates: Mapping[int, GatePlan], ungated: Collection[int]
+) -> set[int]:
+    """Lines of tests that take the device for the contract alone, where the configuration has them do so.
+
+    Their gate keeps them off the CPU, and their fixtures or helpers find the accelerator themselves.
+    """
+    if context.settings.migrate.unused_device != "add":
+        return set()
+    gated = (f for f in cls.own_tests if gates[id(f)].needs_accelerator and f.line not in ungated)
+    return {f.line for f in gated if finds_device(cls, f)}
+
+
+def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Collection[int]) -> None:
+    """Raise Blocked where a test, and all that it reaches, does not run on the device; those at ``using`` may."""
     lines = {f.line: f for f in cls.own_tests}
     fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
     in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)

@@ -29,8 +29,8 @@ SETTINGS = re.compile(
     r"|backends\.[\w.]+\.flags|(_dynamo|_inductor|_functorch)\.config\.patch)"
 )
 """Context managers of torch that work as decorators: each wraps with ``functools.wraps`` and hands on all arguments."""
-FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|traceback\.\w+")
-"""What looks at the local names of a function, or at its parameters."""
+FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(torch\.jit\.)?CompilationUnit")
+"""What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
 PER_PROCESS = frozenset(("distributed", "fsdp", "dtensor"))
 """Kinds of framework bases whose tests run in processes that import the file anew."""
@@ -78,8 +78,6 @@ def check_test(context: Context, cls: LinkedClass, function: Function) -> None:
             raise Blocked("name-taken", f"it reads a `device` of the module (line {child.lineno})")
         if FRAMES.fullmatch(dotted(child)):
             raise Blocked("dynamic", f"`{dotted(child)}` looks at its names (line {getattr(child, 'lineno', '?')})")
-        if isinstance(child, ast.Constant) and isinstance(child.value, str) and _is_code(function, child.value):
-            raise Blocked("string-program", f"`device` is in code that stands in a string (line {child.lineno})")
     caller = next(_callers(file, cls, function.name), None)
     if caller is not None:
         raise Blocked("unknown-caller", f"it is named on line {caller}")
@@ -164,10 +162,6 @@ def _qualified(context: Context, decorator: Decorator) -> str:
         return decorator.qualified
     head, dot, rest = dotted(bound[0].func).partition(".")
     return dict(context.module.imports).get(head, head) + dot + rest
-
-
-def _is_code(function: Function, text: str) -> bool:
-    return "string_program" in function.flags and "device" in text
 
 
 def _callers(file: SourceFile, cls: LinkedClass, name: str) -> Iterator[int]:

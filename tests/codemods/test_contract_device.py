@@ -119,6 +119,7 @@ NO_DEVICE = a_test("self.assertEqual(1, 1)", name="test_g")
         (class_of(a_test(f"{BODY}\nprint(device)"), before='device = "cpu"\n\n\n'), "name-taken", "of the module"),
         (class_of(a_test(f"{BODY}\n(lambda: device)()")), "name-taken", "of the module (line 15)"),
         (class_of(a_test(f"{BODY}\nprint(locals())")), "dynamic", "`locals`"),
+        (class_of(a_test(f"{BODY}\ntorch.jit.CompilationUnit('def f(): return device')")), "dynamic", "CompilationUnit"),
         (class_of(a_test(parameters="self, *args")), "parametrized", "any arguments"),
         (class_of(a_test(parameters="self, x")), "parametrized", "passes"),
         (class_of(a_test(decorators="@deviceCountAtLeast(2)")), "unknown-caller", "@deviceCountAtLeast"),
@@ -179,6 +180,76 @@ def test_the_rule_about_unused_devices_agrees() -> None:
     """HW206 says nothing about a parameter that migrate writes, and everything about one that it would not."""
     assert not check("devices.HW206", migrated(class_of(), NAME), header=False)
     assert check("devices.HW206", class_of(NO_DEVICE.replace("(self)", "(self, device)")), header=False)
+
+
+ONLY_FOR = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyAccelerator
+from torch.testing._internal.common_utils import TestCase
+
+GPUS = ("cuda", "xpu")
+
+
+class T(TestCase):
+    @onlyAccelerator
+    def test_a(self, device):
+        torch.ones(2, device=device)
+
+
+instantiate_device_type_tests(T, globals(), only_for=GPUS, allow_xpu=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "after"),
+    [
+        ("keep", "globals(), only_for=GPUS, allow_xpu=True)"),
+        ("except-for", 'globals(), except_for="cpu", allow_xpu=True)'),
+        ("drop", "globals(), allow_xpu=True)"),
+    ],
+)
+def test_an_only_for_list_follows_the_configuration(policy: str, after: str) -> None:
+    outcome = migrate(ONLY_FOR, NAME, unsafe=True, only_for=policy)
+    check_invariants(outcome, NAME, unsafe=True, only_for=policy)
+    assert f"instantiate_device_type_tests(T, {after}\n" in outcome.after.decode()
+    assert ("hw_classification" in outcome.after.decode()) == outcome.changed == (policy != "keep")
+    assert not outcome.changes or "kept: cuda, xpu; new: " in outcome.changes[0].description
+
+
+def test_a_list_is_not_dropped_where_the_cpu_would_run_a_test() -> None:
+    source = ONLY_FOR.replace("    @onlyAccelerator\n", "")
+    outcome = migrate(source, NAME, unsafe=True, only_for="drop")
+    assert not outcome.changed
+    assert reasons(outcome) == {"T": "policy"}
+
+
+def test_a_list_is_kept_until_the_class_meets_the_contract() -> None:
+    source = ONLY_FOR.replace("\n\ninstantiate", "\n    def test_g(self):\n        print(1)\n\n\ninstantiate")
+    outcome = migrate(source, unsafe=True, only_for="except-for")
+    assert not outcome.changed
+    assert {r.reason for r in outcome.refusals} == {"split", "contract"}
+
+
+def test_the_refusal_names_the_setting_that_would_do_it() -> None:
+    (refusal,) = migrate(ONLY_FOR).refusals
+    assert (refusal.codemod, refusal.reason, refusal.span.line) == ("tag_class", "only-for", 14)
+    assert '`only-for = "except-for"` in [tool.hwlint.migrate]' in refusal.text
+    assert "(kept: cuda, xpu; new: hpu, privateuse1)" in refusal.text
+
+
+@pytest.mark.parametrize(
+    ("devices", "words"),
+    [
+        ('("cpu", "cuda")', "names the CPU and some accelerators"),
+        ("(GPU_TYPE,)", "not written down"),
+        ('"cuda"', "names cuda alone"),
+    ],
+)
+def test_lists_about_which_a_person_decides(devices: str, words: str) -> None:
+    source = ONLY_FOR.replace("only_for=GPUS", f"only_for={devices}")
+    outcome = migrate(source, unsafe=True, only_for="except-for", labels=[("T", "ACCELERATOR")])
+    assert not outcome.changed
+    assert words in outcome.refusals[0].text
 
 
 # Real torch
