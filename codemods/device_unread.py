@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile
+from codemods.local_decorators import SETTINGS, is_transparent, made_by
 from codemods.plan import Context
 from hwlint.scan.facts import Decorator, Function
 from hwlint.scan.names import dotted
@@ -24,11 +25,6 @@ from hwlint.suite.model import LinkedClass
 
 PARAMETERS = frozenset(("device", "devices"))
 SKIPS = frozenset(f"unittest.{name}" for name in ("skip", "skipIf", "skipUnless", "expectedFailure"))
-SETTINGS = re.compile(
-    r"torch\.(no_grad|enable_grad|inference_mode|set_grad_enabled|autograd\.set_detect_anomaly"
-    r"|backends\.[\w.]+\.flags|(_dynamo|_inductor|_functorch)\.config\.patch)"
-)
-"""Context managers of torch that work as decorators: each wraps with ``functools.wraps`` and hands on all arguments."""
 FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(torch\.jit\.)?CompilationUnit")
 """What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
@@ -63,7 +59,7 @@ def check_test(context: Context, cls: LinkedClass, function: Function) -> None:
         raise Blocked("layout", "it is not a plain `def` of the class body")
     for decorator in function.decorators:
         _check_decorator(context, decorator)
-    names = {_qualified(context, d).rpartition(".")[2] for d in function.decorators}
+    names = {made_by(context, d).rpartition(".")[2] for d in function.decorators}
     if function.parameters[:1] != ("self",) or len(function.parameters) > 1 and not names & PARAMETRIZING:
         raise Blocked("parametrized", "it has parameters that something unknown passes")
     file = context.source()
@@ -129,8 +125,8 @@ def _calls_class_fixture(cls: LinkedClass) -> bool:
 
 def _check_decorator(context: Context, decorator: Decorator) -> None:
     """Raise Blocked for one that may not hand on a further argument, or that looks for it."""
-    qualified = _qualified(context, decorator)
-    if qualified in SKIPS or SETTINGS.fullmatch(qualified):
+    qualified = made_by(context, decorator)
+    if qualified in SKIPS or SETTINGS.fullmatch(qualified) or is_transparent(context, decorator):
         return
     entry = context.catalog.find_decorator(qualified)
     if entry is None or "." not in qualified and _is_of_module(context, qualified):
@@ -146,22 +142,6 @@ def _is_of_module(context: Context, name: str) -> bool:
     module = context.module
     bound = {f.name for f in module.functions} | {c.name for c in module.classes} | {c.name for c in module.constants}
     return not module.star_imports or name in bound
-
-
-def _qualified(context: Context, decorator: Decorator) -> str:
-    """What the decorator is: its own name, or that of the call in ``half_dtypes = dtypes(...)``."""
-    if decorator.called or "." in decorator.qualified:
-        return decorator.qualified
-    bound = [
-        statement.value
-        for statement in context.source().tree.body
-        if isinstance(statement, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == decorator.name for t in statement.targets)
-    ]
-    if len(bound) != 1 or not isinstance(bound[0], ast.Call):
-        return decorator.qualified
-    head, dot, rest = dotted(bound[0].func).partition(".")
-    return dict(context.module.imports).get(head, head) + dot + rest
 
 
 def _callers(file: SourceFile, cls: LinkedClass, name: str) -> Iterator[int]:
