@@ -17,9 +17,8 @@ from codemods.device_signature import function_splices
 from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
-from codemods.imports import is_taken
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
-from codemods.tag_class import ENUM, TagChange, meeting_the_contract, tag_change, tag_splices, with_tags
+from codemods.tag_class import TagChange, meeting_the_contract, new_tag, tag_splices, with_tags
 from hwlint.classify.verdict import Verdict
 from hwlint.rules.home import is_binding
 from hwlint.rules.unused_device import finds_device
@@ -49,11 +48,15 @@ class ContractDevice(Codemod):
         plan = PlanBuilder(self.name)
         found: list[tuple[LinkedClass, ContractChange]] = []
         for cls in context.test_classes():
-            label, sure = _label(context, cls)
-            if not cls.is_instantiated or label in ("", "GENERIC", "SPLIT"):
+            if not cls.is_instantiated:
                 continue
+            tag = cls.facts.tag
+            tagging = None if tag is not None and tag.label else new_tag(PlanBuilder(self.name), context, cls)
+            label = tagging.label if tagging is not None else tag.label if tag is not None else ""
+            if label in ("", "GENERIC"):
+                continue  # What keeps a class from its tag is told by tag_class.
             try:
-                change = _change(context, cls, label, sure)
+                change = _change(context, cls, label, tagging)
                 if change is not None:
                     found.append((cls, change))
             except Blocked as blocked:
@@ -86,37 +89,21 @@ def _without_device(context: Context, cls: LinkedClass) -> tuple[Function, ...]:
     return tuple(f for f in cls.facts.tests if not PARAMETERS & set(f.parameters))
 
 
-def _label(context: Context, cls: LinkedClass) -> tuple[str, bool]:
-    """The label to go by, and whether it may be written without asking; '' for none."""
-    tag = cls.facts.tag
-    if tag is not None and tag.label:
-        return tag.label, True
-    asked = context.label_option(cls)
-    if asked:
-        return asked, True
-    verdict = context.verdict(cls)
-    if verdict is None or verdict.confidence == "unsure":
-        return "", False
-    return verdict.label, verdict.confidence == "certain" or context.settings.migrate.confidence == "likely"
-
-
-def _change(context: Context, cls: LinkedClass, label: str, sure: bool) -> ContractChange | None:
+def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange | None) -> ContractChange | None:
     """None where there is nothing to do but to tag it. Raises Blocked, with the first test that stands against it."""
+    sure = tagging is None or tagging.applicability == "safe"
     tests = _without_device(context, cls)
     only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else None
     if not tests and only_for is None:
         return None
     if context.is_suppressed("HW104", cls.facts.line) or context.is_suppressed("HW101", cls.facts.line):
         raise Blocked("suppressed", "a suppression comment asks to leave it")
-    if is_taken(context.module, ENUM):
-        raise Blocked("name-taken", f"`{ENUM.name}` means something else in this file")
     if tests:
         _check_tests(context, cls, label, tests)
-    tagged = cls.facts.tag is not None and bool(cls.facts.tag.label)
     import_time = first_to_ask(context, cls) if tests else ""
     steps = [only_for.description] if only_for is not None else []
-    if not tagged:
-        steps.append(f"tag {label}" if sure else f"tag {label} (likely)")
+    if tagging is not None:
+        steps.append(tagging.description)
     if tests:
         why = f" ({import_time})" if import_time else ""
         steps.append(f"take `device` in {_names(tests)}, which the contract asks for{why}")
@@ -126,10 +113,10 @@ def _change(context: Context, cls: LinkedClass, label: str, sure: bool) -> Contr
         span=class_span(cls.facts),
         description=", and ".join(steps),
         applicability="safe" if sure and not import_time and only_for is None else "unsafe",
-        imports=() if tagged else (ENUM,),
+        imports=tagging.imports if tagging is not None else (),
         label=label,
         test_lines=tuple(test.line for test in tests),
-        tag=None if tagged else tag_change(ContractDevice.name, cls, label, "safe", ""),
+        tag=tagging,
         only_for=only_for,
     )
 

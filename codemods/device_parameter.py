@@ -32,6 +32,7 @@ from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, reach
 
 ONLY = Import(COMMON_DEVICE_TYPE, "onlyAccelerator")
+TORCH = Import("torch")
 INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
 
 
@@ -205,6 +206,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             INSTANTIATE,
             *((ONLY,) if needed else ()),
             *dict.fromkeys(i for plan in gates.values() for i in plan.imports),
+            *_torch_for(context, (*functions, *fallback)),
         ),
         class_line=cls.facts.line,
         functions=functions,
@@ -228,8 +230,27 @@ def _check_imports(context: Context) -> None:
     if newer_than(context.catalog.decorators["onlyAccelerator"].since, context.settings):
         since = context.catalog.decorators["onlyAccelerator"].since
         raise Blocked("needs-newer-torch", f"@onlyAccelerator is there from torch {since} on")
-    if dict(context.module.imports).get("torch") != "torch":
-        raise Blocked("name-taken", "`torch` is not imported under its name")
+    _check_torch(context)
+
+
+def _check_torch(context: Context) -> None:
+    """Raise Blocked where `torch` is not, and cannot be, imported under its name."""
+    if is_taken(context.module, TORCH):
+        raise Blocked("name-taken", "`torch` means something else in this file")
+    if any(name == "torch" != local for local, name in context.module.imports):
+        raise Blocked("name-taken", "`torch` is imported under another name")
+
+
+def _torch_for(context: Context, edits: Sequence[FunctionEdit]) -> tuple[Import, ...]:
+    """The import of torch, where it is not there and the new text reads it."""
+    if "torch" in dict(context.module.imports) or not any(_reads_torch(edit) for edit in edits):
+        return ()
+    return (TORCH,)
+
+
+def _reads_torch(edit: FunctionEdit) -> bool:
+    own = edit.value.per_rank and bool(edit.spots or edit.pass_to) and not edit.value.is_type
+    return own or any(spot.action not in ("value", "move") or "torch." in spot.new for spot in edit.spots)
 
 
 def _check_test(context: Context, function: Function) -> None:
@@ -387,8 +408,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         return None
     if cls.label == "GENERIC":
         raise Blocked("contradiction", "its class is tagged GENERIC")
-    if dict(context.module.imports).get("torch") != "torch":
-        raise Blocked("name-taken", "`torch` is not imported under its name")
+    _check_torch(context)
     reached = reach(cls, function)
     ground = Ground(context.catalog, context.settings, True)
     placements = [
@@ -419,6 +439,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         span=function_span(function),
         description="run on `device`" if takes else "take `device`, and run on it",
         applicability="safe" if takes and restricted == "cuda" else "unsafe",
+        imports=_torch_for(context, (edit,)),
         class_line=cls.facts.line,
         functions=(edit,),
     )

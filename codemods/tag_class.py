@@ -63,7 +63,7 @@ class TagClass(Codemod):
             if cls.facts.tag is not None and cls.facts.tag.label:
                 _plan_present(plan, context, cls, cls.facts.tag)
             elif cls.own_tests or cls.facts.tag is not None:
-                change = _plan_new(plan, context, cls)
+                change = new_tag(plan, context, cls)
                 if change is not None:
                     added.append((cls, change))
         for change in meeting_the_contract(plan, context, added, _imagined):
@@ -122,8 +122,11 @@ def _plan_present(plan: PlanBuilder, context: Context, cls: LinkedClass, tag: Ta
         plan.add(replace(change, action=action, description=description, imports=() if tag.upstream else (ENUM,)))
 
 
-def _plan_new(plan: PlanBuilder, context: Context, cls: LinkedClass) -> TagChange | None:
-    """The change that tags ``cls``, None where it is refused; the contract is still to be asked."""
+def new_tag(plan: PlanBuilder, context: Context, cls: LinkedClass) -> TagChange | None:
+    """The change that tags ``cls``, None where it is refused; the contract is still to be asked.
+
+    It is safe where the label may be written without asking.
+    """
     name, span = cls.facts.qualname, class_span(cls.facts)
     if any(b.keyword in ("class", "for", "while") for b in cls.facts.blocks):
         plan.refuse(name, "generated-class", f"it stands in a `{cls.facts.blocks[-1].keyword}`", span)

@@ -646,3 +646,18 @@ def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: st
     outcome = migrate(source, NAME, unsafe=True, unused_device="add")
     assert not outcome.changed
     assert reasons(outcome) == {"T": "unused-device"}
+
+
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        (f"def test_{'x' * 67}(self):", f"def test_{'x' * 67}(\n        self, device\n    ):"),
+        (f"def test_{'x' * 57}(self) -> None:", f"def test_{'x' * 57}(\n        self, device\n    ) -> None:"),
+        (f"def test_{'x' * 60}(self, n=(1)):", f"def test_{'x' * 60}(self, device, n=(1)):"),
+        (f"def test_{'x' * 67}(self):  # why", f"def test_{'x' * 67}(self, device):  # why"),
+        (f"def test_{'x' * 50}(self, n=1):", f"def test_{'x' * 50}(self, device, n=1):"),
+    ],
+)
+def test_a_head_that_gets_too_long_is_broken_as_the_formatter_does(head: str, after: str) -> None:
+    source = f"{HEAD}\n\nclass T(TestCase):\n    {head}\n        torch.ones(1).cuda()\n"
+    assert f"    {after}\n        torch.ones(1).to(device)\n" in change(source)
