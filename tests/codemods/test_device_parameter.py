@@ -661,3 +661,13 @@ def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: st
 def test_a_head_that_gets_too_long_is_broken_as_the_formatter_does(head: str, after: str) -> None:
     source = f"{HEAD}\n\nclass T(TestCase):\n    {head}\n        torch.ones(1).cuda()\n"
     assert f"    {after}\n        torch.ones(1).to(device)\n" in change(source)
+
+
+@pytest.mark.parametrize(
+    "other", ["from test_sample import T\n", "from test_sample import *\n", "import test_sample\n", "import torch\n"]
+)
+def test_a_class_that_another_file_may_read_keeps_its_name(other: str) -> None:
+    """Also where the module is imported as a whole: ``test_sample.T`` would be gone."""
+    outcome = migrate(class_with("torch.ones(1).cuda()"), NAME, unsafe=True, files={"test/test_other.py": other})
+    assert outcome.changed == (other == "import torch\n")
+    assert reasons(outcome) == ({} if outcome.changed else {"T": "name-used-later"})
