@@ -22,7 +22,7 @@ SETTINGS = re.compile(
 
 def made_by(context: Context, decorator: Decorator) -> str:
     """What the decorator is: its own qualified name, or that of the call in ``sizes = parametrize(...)``."""
-    if decorator.called or "." in decorator.qualified:
+    if decorator.called or "." in decorator.qualified or context.file is None:
         return decorator.qualified
     tree = context.source().tree
     bound = [
@@ -39,7 +39,7 @@ def made_by(context: Context, decorator: Decorator) -> str:
 
 def is_transparent(context: Context, decorator: Decorator) -> bool:
     """Whether the decorator is a function of the file that hands on all it is called with, and shows the parameters."""
-    if decorator.called or "." in decorator.qualified:
+    if decorator.called or "." in decorator.qualified or context.file is None:
         return False
     found = [n for n in ast.walk(context.source().tree) if _binds(n, decorator.name)]
     node = found[0] if len(found) == 1 else None
