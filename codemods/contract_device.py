@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codemods.device_only_for import OnlyForEdit, only_for_edit, only_for_splices, without_only_for
+from codemods.device_only_for import OnlyForEdit, list_splices, only_for_edit, only_for_splices, without_only_for
 from codemods.device_signature import function_splices
 from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit
@@ -79,7 +79,8 @@ class ContractDevice(Codemod):
                     found += only_for_splices(file, change.only_for)
                 if change.tag is not None:
                     found += tag_splices(file, change.tag)
-        return found
+        edits = [c.only_for for c in changes if isinstance(c, ContractChange) and c.only_for is not None]
+        return [*found, *list_splices(file, edits)]
 
 
 def _without_device(context: Context, cls: LinkedClass) -> tuple[Function, ...]:

@@ -7,6 +7,7 @@ Two schools disagree (pytorch/pytorch#192182 against #194617), so that the defau
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_values import Blocked
@@ -26,6 +27,8 @@ class OnlyForEdit:
     text: str
     """What takes the place of the argument; '' for nothing."""
     description: str
+    constant: str = ""
+    """Name of the list, where it has one that no other file may read."""
 
 
 def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
@@ -52,7 +55,8 @@ def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
     text = 'except_for="cpu"' if policy == "except-for" else ""
     said = text or "for every device"
     description = f"instantiate it {said} in place of `only_for` ({_difference(context, call, text)})"
-    return OnlyForEdit(span=call.span, text=text, description=description)
+    constant = given.text if given.text.isidentifier() and not context.imported_by(given.text) else ""
+    return OnlyForEdit(span=call.span, text=text, description=description, constant=constant)
 
 
 def without_only_for(call: Instantiation, text: str) -> Instantiation:
@@ -97,6 +101,35 @@ def only_for_splices(file: SourceFile, change: OnlyForEdit) -> list[Splice]:
     if "#" in file.text[start:end]:
         raise Blocked("layout", f"a comment stands beside `only_for` (line {keyword.lineno})", change.span)
     return [Splice(start, end, change.text)]
+
+
+def list_splices(file: SourceFile, edits: Sequence[OnlyForEdit]) -> list[Splice]:
+    """Lists that nothing reads any more, now that these calls do not."""
+    found = []
+    for name in dict.fromkeys(edit.constant for edit in edits if edit.constant):
+        calls = [_call_at(file, edit.span) for edit in edits if edit.constant == name]
+        given = {id(k.value) for call in calls for k in call.keywords if k.arg == "only_for"}
+        named = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == name and id(n) not in given]
+        made = [
+            s
+            for s in file.tree.body
+            if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, (ast.Tuple, ast.List))
+            if dotted(s.targets[0]) == name
+        ]
+        words = any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(file.tree))
+        if len(made) == len(named) == 1 and not words:
+            found += _line_out(file, made[0])
+    return found
+
+
+def _line_out(file: SourceFile, node: ast.stmt) -> list[Splice]:
+    """The statement goes, where it has its lines for itself and no comment with it."""
+    start, end = file.node_range(node)
+    first, last = node.lineno, node.end_lineno or node.lineno
+    lines = file.text[file.line_start(first) : file.line_end(last)]
+    if "#" in lines or file.is_comment(first - 1) or lines.strip() != file.text[start:end].strip():
+        return []
+    return [Splice(file.line_start(first), file.line_start(last + 1), "")]
 
 
 def _call_at(file: SourceFile, span: Span) -> ast.Call:

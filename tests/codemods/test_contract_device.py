@@ -223,6 +223,30 @@ def test_a_list_is_not_dropped_where_the_cpu_would_run_a_test() -> None:
     assert reasons(outcome) == {"T": "policy"}
 
 
+@pytest.mark.parametrize(
+    ("extra", "stays"),
+    [
+        ("", False),
+        ("\nprint(GPUS)\n", True),
+        ("\n__all__ = ['GPUS']\n", True),
+    ],
+)
+def test_a_list_that_nothing_reads_any_more_goes(extra: str, stays: bool) -> None:
+    text = migrated(ONLY_FOR + extra, NAME, unsafe=True, only_for="except-for")
+    assert "except_for" in text and ('GPUS = ("cuda", "xpu")\n' in text) == stays
+
+
+def test_a_list_that_another_file_or_class_reads_stays() -> None:
+    outcome = migrate(
+        ONLY_FOR, NAME, unsafe=True, only_for="drop", files={"test/b.py": "from test_sample import GPUS\n"}
+    )
+    assert b"GPUS = " in outcome.after and outcome.changed
+    two = ONLY_FOR + "\n\nclass U(TestCase):\n    def test_g(self):\n        print(1)\n\n\n"
+    two += "instantiate_device_type_tests(U, globals(), only_for=GPUS)\n"
+    text = migrated(two, NAME, unsafe=True, only_for="except-for")
+    assert text.count("only_for=GPUS") == text.count('except_for="cpu"') == text.count("GPUS = ") == 1
+
+
 def test_a_list_is_kept_until_the_class_meets_the_contract() -> None:
     source = ONLY_FOR.replace("\n\ninstantiate", "\n    def test_g(self):\n        print(1)\n\n\ninstantiate")
     outcome = migrate(source, unsafe=True, only_for="except-for")
