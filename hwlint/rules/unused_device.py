@@ -47,7 +47,8 @@ class UnusedDevice(Rule):
     why = (
         "A device parameter that nothing reads makes one copy of the same test per device "
         "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
-        "device but one."
+        "device but one. Where the test gets to its device in another way (the fixture of its base, self.device_type, "
+        "a helper), the parameter is what the contract asks for, and nothing is said."
     )
     bad = """\
 import torch
