@@ -9,6 +9,7 @@ name))``, which turns a static method into an instance method.
 from __future__ import annotations
 
 from codemods.device_values import Blocked
+from codemods.local_decorators import is_transparent, made_by
 from codemods.plan import Context
 from hwlint.scan.facts import Decorator, Instantiation, Span
 from hwlint.scan.spans import class_span
@@ -107,7 +108,7 @@ def check_decorators(context: Context, decorators: tuple[Decorator, ...], known:
     for decorator in decorators:
         if decorator.span in known:
             continue
-        qualified = decorator.qualified
+        qualified = made_by(context, decorator)
         last = qualified.rpartition(".")[2]
         if ".mock." in f".{qualified}." or qualified.startswith("mock."):
             positional = [a for a in decorator.arguments if a.name == ""]
@@ -120,6 +121,8 @@ def check_decorators(context: Context, decorators: tuple[Decorator, ...], known:
                 continue
             raise Blocked("unknown-caller", f"@{decorator.name} passes an argument by position", decorator.span)
         if context.catalog.find_decorator(qualified) is not None:
+            continue
+        if is_transparent(context, decorator):
             continue
         head = qualified.partition(".")[0]
         if head in ("torch", "unittest", "hypothesis", "contextlib", "pytest", "functools") and last not in (

@@ -7,26 +7,35 @@ Two schools disagree (pytorch/pytorch#192182 against #194617), so that the defau
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice, statements
-from codemods.plan import Change, Context
-from hwlint.scan.facts import Span
+from codemods.plan import Context
+from hwlint.scan.facts import Argument, Instantiation, Span
 from hwlint.scan.names import dotted, span_of
+from hwlint.suite.devices import device_set
 from hwlint.suite.model import LinkedClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnlyForChange(Change):
+class OnlyForEdit:
     """``span`` is that of the instantiation."""
 
+    span: Span
     text: str
     """What takes the place of the argument; '' for nothing."""
+    description: str
+    constant: str = ""
+    """Name of the list, where it has one that no other file may read."""
 
 
-def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyForChange | None:
-    """The change of the instantiation of ``cls``; None where the configuration keeps it, or the list is no such one."""
+def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
+    """What becomes of ``only_for`` of ``cls``; None where the configuration keeps it, or it is no list of accelerators.
+
+    Raises Blocked where it cannot go.
+    """
     policy = context.settings.migrate.only_for
     calls = cls.device_type_instantiations
     if policy == "keep" or len(calls) != 1 or cls.label not in ("", "ACCELERATOR"):
@@ -38,21 +47,35 @@ def only_for_change(context: Context, cls: LinkedClass, codemod: str) -> OnlyFor
     devices = given.value if isinstance(given.value, tuple) else (given.value,)
     if len(devices) < 2 or not all(isinstance(d, str) and d in _accelerators(context) for d in devices):
         return None
-    symbol = cls.facts.qualname
     if policy == "drop":
         open_test = next((f for f in cls.own_tests if not _keeps_cpu_out(context, f.decorators)), None)
         if open_test is not None:
             text = f"without `only_for` the CPU would run `{open_test.name}`"
             raise Blocked("policy", text, call.span)
     text = 'except_for="cpu"' if policy == "except-for" else ""
-    return OnlyForChange(
-        codemod=codemod,
-        symbol=symbol,
-        span=call.span,
-        description=f"instantiate it {text or 'for all devices'} (only-for is {policy!r})",
-        applicability="unsafe",
-        text=text,
-    )
+    said = text or "for every device"
+    description = f"instantiate it {said} in place of `only_for` ({_difference(context, call, text)})"
+    constant = given.text if given.text.isidentifier() and not context.imported_by(given.text) else ""
+    return OnlyForEdit(span=call.span, text=text, description=description, constant=constant)
+
+
+def without_only_for(call: Instantiation, text: str) -> Instantiation:
+    """The instantiation as it is afterwards."""
+    kept = tuple(a for a in call.arguments if a.name != "only_for")
+    excepted = (Argument("except_for", "cpu", True, '"cpu"'),) if text else ()
+    return replace(call, arguments=(*kept, *excepted))
+
+
+def _difference(context: Context, call: Instantiation, text: str) -> str:
+    """'kept: cuda, hpu; new: privateuse1'."""
+    before = device_set(call, context.catalog).devices
+    after = device_set(without_only_for(call, text), context.catalog).devices
+    groups = {
+        "kept": [d for d in before if d in after],
+        "new": [d for d in after if d not in before],
+        "gone": [d for d in before if d not in after],
+    }
+    return "; ".join(f"{name}: {', '.join(devices)}" for name, devices in groups.items() if devices)
 
 
 def _accelerators(context: Context) -> frozenset[str]:
@@ -64,7 +87,7 @@ def _keeps_cpu_out(context: Context, decorators: tuple[object, ...]) -> bool:
     return any(e is not None and e.role == "whitelist" and e.devices and "cpu" not in e.devices for e in found)
 
 
-def only_for_splices(file: SourceFile, change: OnlyForChange) -> list[Splice]:
+def only_for_splices(file: SourceFile, change: OnlyForEdit) -> list[Splice]:
     """Raises Blocked."""
     call = _call_at(file, change.span)
     keyword = next((k for k in call.keywords if k.arg == "only_for"), None)
@@ -78,6 +101,35 @@ def only_for_splices(file: SourceFile, change: OnlyForChange) -> list[Splice]:
     if "#" in file.text[start:end]:
         raise Blocked("layout", f"a comment stands beside `only_for` (line {keyword.lineno})", change.span)
     return [Splice(start, end, change.text)]
+
+
+def list_splices(file: SourceFile, edits: Sequence[OnlyForEdit]) -> list[Splice]:
+    """Lists that nothing reads any more, now that these calls do not."""
+    found = []
+    for name in dict.fromkeys(edit.constant for edit in edits if edit.constant):
+        calls = [_call_at(file, edit.span) for edit in edits if edit.constant == name]
+        given = {id(k.value) for call in calls for k in call.keywords if k.arg == "only_for"}
+        named = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == name and id(n) not in given]
+        made = [
+            s
+            for s in file.tree.body
+            if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, (ast.Tuple, ast.List))
+            if dotted(s.targets[0]) == name
+        ]
+        words = any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(file.tree))
+        if len(made) == len(named) == 1 and not words:
+            found += _line_out(file, made[0])
+    return found
+
+
+def _line_out(file: SourceFile, node: ast.stmt) -> list[Splice]:
+    """The statement goes, where it has its lines for itself and no comment with it."""
+    start, end = file.node_range(node)
+    first, last = node.lineno, node.end_lineno or node.lineno
+    lines = file.text[file.line_start(first) : file.line_end(last)]
+    if "#" in lines or file.is_comment(first - 1) or lines.strip() != file.text[start:end].strip():
+        return []
+    return [Splice(file.line_start(first), file.line_start(last + 1), "")]
 
 
 def _call_at(file: SourceFile, span: Span) -> ast.Call:

@@ -7,7 +7,7 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_changes import restriction, value_of
@@ -15,7 +15,6 @@ from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
-from codemods.device_only_for import OnlyForChange, only_for_change, only_for_splices
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_signature import decorator_splices, function_splices
@@ -26,12 +25,14 @@ from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.rules.home import home_device
+from hwlint.rules.unused_device import finds_device
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, reach
 
 ONLY = Import(COMMON_DEVICE_TYPE, "onlyAccelerator")
+TORCH = Import("torch")
 INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
 
 
@@ -73,10 +74,6 @@ class DeviceParameter(Codemod):
                 if cls.is_instantiated and home_device(cls):
                     continue  # A literal of the class's own device is right at home.
                 if cls.is_instantiated:
-                    policy = only_for_change(context, cls, self.name)
-                    if policy is not None:
-                        plan.add(policy)
-                        continue
                     for change in _tests_of_instantiated(plan, context, cls):
                         plan.add(change)
                 elif _concerns(context, cls):
@@ -89,8 +86,6 @@ class DeviceParameter(Codemod):
         found: list[Splice] = []
         done: set[int] = set()
         for change in changes:
-            if isinstance(change, OnlyForChange):
-                found += only_for_splices(file, change)
             if not isinstance(change, DeviceChange):
                 continue
             for line in change.claims:
@@ -186,7 +181,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     value = value_of(cls)
     functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
-    _check_used(functions, cls, parametrizations)
+    may_leave_it = _without_using(context, cls, gates, ungated)
+    _check_used(functions, cls, {*parametrizations, *may_leave_it})
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()
@@ -210,6 +206,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             INSTANTIATE,
             *((ONLY,) if needed else ()),
             *dict.fromkeys(i for plan in gates.values() for i in plan.imports),
+            *_torch_for(context, (*functions, *fallback)),
         ),
         class_line=cls.facts.line,
         functions=functions,
@@ -233,8 +230,27 @@ def _check_imports(context: Context) -> None:
     if newer_than(context.catalog.decorators["onlyAccelerator"].since, context.settings):
         since = context.catalog.decorators["onlyAccelerator"].since
         raise Blocked("needs-newer-torch", f"@onlyAccelerator is there from torch {since} on")
-    if dict(context.module.imports).get("torch") != "torch":
-        raise Blocked("name-taken", "`torch` is not imported under its name")
+    _check_torch(context)
+
+
+def _check_torch(context: Context) -> None:
+    """Raise Blocked where `torch` is not, and cannot be, imported under its name."""
+    if is_taken(context.module, TORCH):
+        raise Blocked("name-taken", "`torch` means something else in this file")
+    if any(name == "torch" != local for local, name in context.module.imports):
+        raise Blocked("name-taken", "`torch` is imported under another name")
+
+
+def _torch_for(context: Context, edits: Sequence[FunctionEdit]) -> tuple[Import, ...]:
+    """The import of torch, where it is not there and the new text reads it."""
+    if "torch" in dict(context.module.imports) or not any(_reads_torch(edit) for edit in edits):
+        return ()
+    return (TORCH,)
+
+
+def _reads_torch(edit: FunctionEdit) -> bool:
+    own = edit.value.per_rank and bool(edit.spots or edit.pass_to) and not edit.value.is_type
+    return own or any(spot.action not in ("value", "move") or "torch." in spot.new for spot in edit.spots)
 
 
 def _check_test(context: Context, function: Function) -> None:
@@ -315,8 +331,21 @@ def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> Functi
     return replace(edit, removed=plan.removed, added=("onlyAccelerator",))
 
 
-def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Mapping[int, Parametrized]) -> None:
-    """Raise Blocked where no test, and nothing it reaches, runs on the device."""
+def _without_using(
+    context: Context, cls: LinkedClass, gates: Mapping[int, GatePlan], ungated: Collection[int]
+) -> set[int]:
+    """Lines of tests that take the device for the contract alone, where the configuration has them do so.
+
+    Their gate keeps them off the CPU, and their fixtures or helpers find the accelerator themselves.
+    """
+    if context.settings.migrate.unused_device != "add":
+        return set()
+    gated = (f for f in cls.own_tests if gates[id(f)].needs_accelerator and f.line not in ungated)
+    return {f.line for f in gated if finds_device(cls, f)}
+
+
+def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Collection[int]) -> None:
+    """Raise Blocked where a test, and all that it reaches, does not run on the device; those at ``using`` may."""
     lines = {f.line: f for f in cls.own_tests}
     fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
     in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)
@@ -379,8 +408,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         return None
     if cls.label == "GENERIC":
         raise Blocked("contradiction", "its class is tagged GENERIC")
-    if dict(context.module.imports).get("torch") != "torch":
-        raise Blocked("name-taken", "`torch` is not imported under its name")
+    _check_torch(context)
     reached = reach(cls, function)
     ground = Ground(context.catalog, context.settings, True)
     placements = [
@@ -411,6 +439,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         span=function_span(function),
         description="run on `device`" if takes else "take `device`, and run on it",
         applicability="safe" if takes and restricted == "cuda" else "unsafe",
+        imports=_torch_for(context, (edit,)),
         class_line=cls.facts.line,
         functions=(edit,),
     )

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from codemods.class_edits import span_of_argument
 from codemods.device_edits import conditional, spot_splices
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
@@ -148,12 +149,31 @@ def _parameter(file: SourceFile, node: FunctionNode, name: str) -> list[Splice]:
         if file.starts_line(file.offset(owner.lineno, owner.col_offset)) and rest == ",":  # One parameter a line.
             at = file.line_end(line)
             return [Splice(at, at, f"{file.line_break(line)}{file.indent_of(line)}{name},")]
-        return [Splice(end, end, f", {name}")]
+        return _on_lines_of_its_own(file, node, Splice(end, end, f", {name}"))
     opened = _opening(file, node)
     following = ", " if (positional or given.kwonlyargs or given.vararg or given.kwarg) else ""
     if given.posonlyargs:
         raise Blocked("layout", f"there are positional-only parameters (line {node.lineno})")
     return [Splice(opened, opened, f"{name}{following}")]
+
+
+def _on_lines_of_its_own(file: SourceFile, node: FunctionNode, added: Splice) -> list[Splice]:
+    """``added``, with the line breaks that a formatter makes where the head of one line so far gets too long by it."""
+    given, text = node.args, file.line_text(node.lineno).rstrip()
+    if not len(text) <= file.line_length < len(text) + len(added.text) or not text.endswith(":"):
+        return [added]
+    ends = [span_of_argument(a) for a in given.args] + [span_of(d) for d in given.defaults]
+    stop = max(file.range_of(span)[1] for span in ends)
+    opened, closed = _opening(file, node), file.text.find(")", stop)
+    indent, line_break = file.indent_of(node.lineno), file.line_break(node.lineno)
+    width = len(indent) + 4 + closed - opened + len(added.text)
+    others = given.kwonlyargs or given.vararg or given.kwarg or given.posonlyargs or "(" in file.text[opened:closed]
+    if others or file.text[stop:closed].strip(BLANK) or width > file.line_length:
+        return [added]
+    head = Splice(opened, opened, f"{line_break}{indent}    ")
+    if closed == added.start:
+        return [head, Splice(closed, closed, f"{added.text}{line_break}{indent}")]
+    return [head, added, Splice(closed, closed, f"{line_break}{indent}")]
 
 
 def _opening(file: SourceFile, node: FunctionNode) -> int:

@@ -29,13 +29,18 @@ class Neighbourhood:
 
 
 def importers(suite: Suite) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """For each module and name in it, the other modules of the suite that import it. Made once for a suite."""
+    """For each module and name in it, the other modules of the suite that import it. Made once for a suite.
+
+    Who imports a module as a whole may read any of its names: '*', as for ``from module import *``.
+    """
     known = _IMPORTERS.get(suite)
     if known is None:
         found: dict[str, dict[str, tuple[str, ...]]] = {}
         for module in suite.modules.values():
             names = [*(name for _, name in module.imports), *(f"{star}.*" for star in module.star_imports)]
-            for head, _, name in (full.rpartition(".") for full in names):
+            read = [full.rpartition(".")[::2] for full in names]
+            read += [(name, "*") for _, name in module.imports]
+            for head, name in dict.fromkeys(read):
                 path = next((p for p in candidate_paths(head, module.path) if p in suite.modules), "")
                 if path and path != module.path:
                     by_name = found.setdefault(path, {})

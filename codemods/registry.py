@@ -20,6 +20,7 @@ ORDER = (
     ("profiler_activities", "ProfilerActivities"),
     ("distributed_backend", "DistributedBackend"),
     ("class_for_device", "ClassForDevice"),
+    ("contract_device", "ContractDevice"),
     ("tag_class", "TagClass"),
     ("tidy_imports", "TidyImports"),
 )

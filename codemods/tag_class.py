@@ -10,14 +10,15 @@ attribute, below the docstring, then a blank line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from codemods.class_edits import insert_first
+from codemods.contract_text import unmet_contract
 from codemods.edit import BLANK, SourceFile, Splice
 from codemods.imports import is_taken
-from codemods.plan import COMMON_UTILS, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
+from codemods.plan import COMMON_UTILS, Applicability, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
 from codemods.rules import dependents, errors
 from hwlint.classify.verdict import Verdict
 from hwlint.findings import Finding
@@ -38,6 +39,19 @@ class TagChange(Change):
     action: Action
 
 
+class Labelled(Protocol):
+    """A change after which its class has a label."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def applicability(self) -> Applicability: ...
+
+
+Tagging = TypeVar("Tagging", bound=Labelled)
+
+
 class TagClass(Codemod):
     name = "tag_class"
     summary = "Adds, moves or respells `hw_classification`, where the evidence for the label is certain."
@@ -49,10 +63,10 @@ class TagClass(Codemod):
             if cls.facts.tag is not None and cls.facts.tag.label:
                 _plan_present(plan, context, cls, cls.facts.tag)
             elif cls.own_tests or cls.facts.tag is not None:
-                change = _plan_new(plan, context, cls)
+                change = new_tag(plan, context, cls)
                 if change is not None:
                     added.append((cls, change))
-        for change in _meeting_the_contract(plan, context, added):
+        for change in meeting_the_contract(plan, context, added, _imagined):
             plan.add(change)
         return plan.done()
 
@@ -108,8 +122,11 @@ def _plan_present(plan: PlanBuilder, context: Context, cls: LinkedClass, tag: Ta
         plan.add(replace(change, action=action, description=description, imports=() if tag.upstream else (ENUM,)))
 
 
-def _plan_new(plan: PlanBuilder, context: Context, cls: LinkedClass) -> TagChange | None:
-    """The change that tags ``cls``, None where it is refused; the contract is still to be asked."""
+def new_tag(plan: PlanBuilder, context: Context, cls: LinkedClass) -> TagChange | None:
+    """The change that tags ``cls``, None where it is refused; the contract is still to be asked.
+
+    It is safe where the label may be written without asking.
+    """
     name, span = cls.facts.qualname, class_span(cls.facts)
     if any(b.keyword in ("class", "for", "while") for b in cls.facts.blocks):
         plan.refuse(name, "generated-class", f"it stands in a `{cls.facts.blocks[-1].keyword}`", span)
@@ -168,29 +185,32 @@ def _split_text(verdict: Verdict) -> str:
     return " and ".join(parts) or "several labels"
 
 
-def _meeting_the_contract(
-    plan: PlanBuilder, context: Context, added: Sequence[tuple[LinkedClass, TagChange]]
-) -> Iterable[TagChange]:
+def meeting_the_contract(
+    plan: PlanBuilder,
+    context: Context,
+    added: Sequence[tuple[LinkedClass, Tagging]],
+    imagine: Callable[[ModuleFacts, Iterable[tuple[LinkedClass, Tagging]]], ModuleFacts],
+) -> Iterable[Tagging]:
     """Those of the changes after which the class is clean at level upstream and no new error is there at level full.
 
-    A subclass inherits the tag: an error that it would get by that stands against the tag of its base.
+    ``imagine`` gives the facts as they would be with some of the changes. A subclass inherits the tag: an error that
+    it would get by that stands against the tag of its base.
     """
     kept = {id(cls): (cls, change) for cls, change in added}
     if not kept:
         return ()
-    imagined = with_tags(context.module, [(cls, change.label) for cls, change in kept.values()])
+    imagined = imagine(context.module, kept.values())
     upstream = _by_class(errors("upstream", imagined, context.suite_with(imagined), context.settings))
     for cls, change in list(kept.values()):
         unmet = upstream.get(cls.facts.qualname, [])
         if unmet:
-            text = f"tagged {change.label}, it would not meet the contract: {_messages(unmet)}"
-            plan.refuse(cls.facts.qualname, "contract", text, class_span(cls.facts))
+            plan.refuse(cls.facts.qualname, *unmet_contract(context, cls, change.label, unmet))
             del kept[id(cls)]
     before = Counter(f.fingerprint for f in _errors_around(context, context.module, context.suite))
     while kept:
         # What nobody asked for is held back: it cannot keep a subclass from inheriting another's tag.
         made = {k: v for k, v in kept.items() if context.options.unsafe or v[1].applicability == "safe"}
-        imagined = with_tags(context.module, [(cls, change.label) for cls, change in made.values()])
+        imagined = imagine(context.module, made.values())
         fresh = [
             f for f in _errors_around(context, imagined, context.suite_with(imagined)) if f.fingerprint not in before
         ]
@@ -220,9 +240,7 @@ def _errors_around(context: Context, module: ModuleFacts, suite: Suite) -> list[
     return found
 
 
-def _culprit(
-    context: Context, kept: Mapping[int, tuple[LinkedClass, TagChange]], finding: Finding
-) -> LinkedClass | None:
+def _culprit(context: Context, kept: Mapping[int, tuple[LinkedClass, Tagging]], finding: Finding) -> LinkedClass | None:
     """The class whose new tag makes the finding: the one it is about, else its nearest base among those that are
     tagged.
     """
@@ -233,6 +251,10 @@ def _culprit(
             return next((base for base in cls.mro if id(base) in kept), None)
         name = name.rpartition(".")[0]
     return None
+
+
+def _imagined(module: ModuleFacts, added: Iterable[tuple[LinkedClass, TagChange]]) -> ModuleFacts:
+    return with_tags(module, ((cls, change.label) for cls, change in added))
 
 
 def with_tags(module: ModuleFacts, tags: Iterable[tuple[LinkedClass, str]]) -> ModuleFacts:
@@ -256,11 +278,6 @@ def _by_class(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
             found.setdefault(symbol, []).append(finding)
             symbol = symbol.rpartition(".")[0]
     return found
-
-
-def _messages(findings: Sequence[Finding]) -> str:
-    first = findings[0].message
-    return first if len(findings) == 1 else f"{first} (and {len(findings) - 1} more)"
 
 
 # Editing

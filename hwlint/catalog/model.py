@@ -158,6 +158,9 @@ class Decorator:
     """Name of the device-generic decorator to use instead; empty: keep it, or decide by hand."""
     needs_bool: bool = False
     """Its condition has to be of type ``bool``: a LazyVal raises at import."""
+    own_signature: bool = False
+    """What it makes of a test hides the test's parameters from ``inspect.signature``, passes others, or runs
+    differently once the test takes a ``device``. The others hand on whatever they are called with."""
     note: str = ""
     since: str = ""
     until: str = ""

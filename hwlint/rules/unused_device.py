@@ -6,10 +6,37 @@ from collections.abc import Iterator
 
 from hwlint.findings import Finding, Fix, Related, Severity
 from hwlint.rules.base import Rule, RuleContext
-from hwlint.rules.home import home_device
+from hwlint.rules.home import home_device, is_binding
 from hwlint.scan.facts import Function
 from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import reach
+
+DEVICE_OF_TEST = frozenset(("self.device_type", "self.get_primary_device", "self.get_all_devices"))
+"""How a method asks the class that it runs in for the device."""
+PARAMETRIZED = ("deviceCountAtLeast", "ops", "modules", "optims")
+"""Decorators that choose by the device what the test gets."""
+
+
+def finds_device(cls: LinkedClass, function: Function) -> bool:
+    """Whether a test gets to the device of its class by another way than its parameter, and so differs by device.
+
+    Through the fixture of a framework base, what the class knows of itself, what a decorator passes, or a fixture or
+    helper that runs on an accelerator. The parameter is then there for the contract alone, which is no fault of the
+    test: ``hwlint migrate`` adds it there, and only there.
+    """
+    if cls.framework_devices or any(d.name.rpartition(".")[2] in PARAMETRIZED for d in function.decorators):
+        return True
+    found = reach(cls, function)
+    if any(DEVICE_OF_TEST & set(r.function.references) for r in found.functions):
+        return True
+    own = {id(use) for use in function.uses}
+    return any(
+        id(one.use) not in own
+        and one.use.role in ("placement", "api", "backend")
+        and is_binding(one.use.device, cls.suite.catalog)
+        for one in found.uses
+    )
 
 
 class UnusedDevice(Rule):
@@ -20,7 +47,8 @@ class UnusedDevice(Rule):
     why = (
         "A device parameter that nothing reads makes one copy of the same test per device "
         "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
-        "device but one."
+        "device but one. Where the test gets to its device in another way (the fixture of its base, self.device_type, "
+        "a helper), the parameter is what the contract asks for, and nothing is said."
     )
     bad = """\
 import torch
@@ -54,10 +82,7 @@ instantiate_device_type_tests(SubTest, globals())
             return False
         if not (cls.is_instantiated or cls.label == "ACCELERATOR") or home_device(cls):
             return False  # one device only: upstream's contract asks for the parameter all the same
-        if {"self.device_type", "self.get_primary_device", "self.get_all_devices"} & set(function.references):
-            return False
-        aware = ("deviceCountAtLeast", "ops", "modules", "optims", "onlyCPU")
-        if any(d.name.rpartition(".")[2] in aware for d in function.decorators):
+        if finds_device(cls, function) or any(d.name.rpartition(".")[2] == "onlyCPU" for d in function.decorators):
             return False
         # A body that does nothing (pass, raise NotImplementedError, a skip) is a placeholder.
         return bool(set(function.references) - {"NotImplementedError", "self.skipTest", "unittest", "SkipTest"})

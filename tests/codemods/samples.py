@@ -79,6 +79,27 @@ class PoolTest(TestCase):
 if __name__ == "__main__":
     run_tests()
 """,
+    "contract_device": HEAD
+    + """
+
+class FillTest(TestCase):
+    def _empty(self):
+        return torch.empty(3, device=self.device_type)
+
+    def test_zero(self):
+        self.assertEqual(self._empty().zero_().sum(), 0)
+
+    @unittest.skipIf(torch.version.hip, "slow")
+    def test_ones(self, device):
+        self.assertEqual(torch.ones(3, device=device).sum(), 3)
+
+
+instantiate_device_type_tests(FillTest, globals())
+
+
+if __name__ == "__main__":
+    run_tests()
+""",
     "tidy_imports": HEAD.replace("    TestCase,\n", "")
     + """
 

@@ -496,44 +496,6 @@ class T(TestCase):
     assert "import requires_cuda, requires_gpu\n" in text
 
 
-ONLY_FOR = """\
-import torch
-from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyAccelerator
-from torch.testing._internal.common_utils import TestCase
-
-GPUS = ("cuda", "xpu")
-
-
-class T(TestCase):
-    @onlyAccelerator
-    def test_a(self, device):
-        torch.ones(2, device=device)
-
-
-instantiate_device_type_tests(T, globals(), only_for=GPUS, allow_xpu=True)
-"""
-
-
-@pytest.mark.parametrize(
-    ("policy", "after"),
-    [
-        ("keep", "globals(), only_for=GPUS, allow_xpu=True)"),
-        ("except-for", 'globals(), except_for="cpu", allow_xpu=True)'),
-        ("drop", "globals(), allow_xpu=True)"),
-    ],
-)
-def test_an_only_for_list_follows_the_configuration(policy: str, after: str) -> None:
-    outcome = migrate(ONLY_FOR, NAME, unsafe=True, only_for=policy)
-    assert outcome.after.decode() == ONLY_FOR.replace("globals(), only_for=GPUS, allow_xpu=True)", after)
-
-
-def test_a_list_is_not_dropped_where_the_cpu_would_run_a_test() -> None:
-    source = ONLY_FOR.replace("    @onlyAccelerator\n", "")
-    outcome = migrate(source, NAME, unsafe=True, only_for="drop")
-    assert not outcome.changed
-    assert reasons(outcome) == {"T": "policy"}
-
-
 def test_the_cpu_comes_in_where_the_configuration_asks() -> None:
     outcome = migrate(class_with("torch.ones(1).cuda()"), NAME, unsafe=True, add_cpu=True)
     assert (
@@ -647,3 +609,65 @@ def test_what_needs_no_device_does_not_keep_a_test_off_the_cpu(body: str) -> Non
 def test_what_needs_the_device_keeps_a_test_off_the_cpu(body: str) -> None:
     text = change(class_with(body).replace(f"    {GATE}\n", ""))
     assert "    @onlyAccelerator\n    def test_t(self, device):\n" in text
+
+
+FIXTURE_ALONE = """\
+import torch
+from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
+from torch.testing._internal.common_fsdp import FSDPTest
+
+
+class T(FSDPTest):
+    @skip_if_lt_x_gpu(2)
+    def test_a(self):
+        self._run(torch.nn.Linear(2, 2))
+"""
+
+
+def test_a_test_that_would_not_use_device_takes_it_where_the_configuration_says_so() -> None:
+    """Its gate keeps the CPU out, and its fixture picks the accelerator."""
+    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "unused-device"}
+    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True, unused_device="add")
+    check_invariants(outcome, NAME, unsafe=True, unused_device="add")
+    assert "    @onlyAccelerator\n    @skip_if_lt_x_gpu(2)\n    def test_a(self, device):\n" in outcome.after.decode()
+    assert not migrate(FIXTURE_ALONE, NAME, unused_device="add").changed  # Held back: instantiation is unsafe.
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", ""),
+        class_with("torch.ones(2).sum()"),
+    ],
+    ids=["no gate", "no fixture"],
+)
+def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: str) -> None:
+    outcome = migrate(source, NAME, unsafe=True, unused_device="add")
+    assert not outcome.changed
+    assert reasons(outcome) == {"T": "unused-device"}
+
+
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        (f"def test_{'x' * 67}(self):", f"def test_{'x' * 67}(\n        self, device\n    ):"),
+        (f"def test_{'x' * 57}(self) -> None:", f"def test_{'x' * 57}(\n        self, device\n    ) -> None:"),
+        (f"def test_{'x' * 60}(self, n=(1)):", f"def test_{'x' * 60}(self, device, n=(1)):"),
+        (f"def test_{'x' * 67}(self):  # why", f"def test_{'x' * 67}(self, device):  # why"),
+        (f"def test_{'x' * 50}(self, n=1):", f"def test_{'x' * 50}(self, device, n=1):"),
+    ],
+)
+def test_a_head_that_gets_too_long_is_broken_as_the_formatter_does(head: str, after: str) -> None:
+    source = f"{HEAD}\n\nclass T(TestCase):\n    {head}\n        torch.ones(1).cuda()\n"
+    assert f"    {after}\n        torch.ones(1).to(device)\n" in change(source)
+
+
+@pytest.mark.parametrize(
+    "other", ["from test_sample import T\n", "from test_sample import *\n", "import test_sample\n", "import torch\n"]
+)
+def test_a_class_that_another_file_may_read_keeps_its_name(other: str) -> None:
+    """Also where the module is imported as a whole: ``test_sample.T`` would be gone."""
+    outcome = migrate(class_with("torch.ones(1).cuda()"), NAME, unsafe=True, files={"test/test_other.py": other})
+    assert outcome.changed == (other == "import torch\n")
+    assert reasons(outcome) == ({} if outcome.changed else {"T": "name-used-later"})

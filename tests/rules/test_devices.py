@@ -204,6 +204,34 @@ def test_unused_device() -> None:
         assert found("HW206", generic(used)) == [], used
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("self.assertTrue(torch.ones(2))", True),
+        ('self.assertTrue(torch.ones(2, device="cuda"))', True),
+        ("torch.ones(2, device=self.device_type)", False),
+        ("self._ones()", False),
+        ("self._plain()", True),
+    ],
+)
+def test_a_device_that_the_test_finds_in_another_way(body: str, found: bool) -> None:
+    source = f"""
+class T(TestCase):
+    def _ones(self):
+        return torch.ones(2, device=self.device_type)
+
+    def _plain(self):
+        return torch.ones(2)
+
+    def test_a(self, device):
+        {body}
+
+
+instantiate_device_type_tests(T, globals())
+"""
+    assert bool(check("devices.HW206", source)) == found
+
+
 def test_an_unused_device_is_what_the_contract_asks_of_a_cuda_class() -> None:
     text = """
     class A(TestCase):
