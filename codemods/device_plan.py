@@ -176,6 +176,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
             "unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span
         )
     if decorators and not decorators <= {"torch.no_grad", "torch.inference_mode"}:
+        if function.parameters[:1] == ("self",):
+            return SELF_TYPE, ""  # Whatever the decorator hands on, it needs no more than before.
         raise Blocked("unknown-caller", f"{need.reached.symbol} is decorated", function.span)
     own = DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")
     return own, "device"
