@@ -108,7 +108,8 @@ def _file_gate(reached: ReachedGate, path: str, main: Span | None) -> None:
     if main is not None and main.line <= gate.span.line <= main.end_line:
         return  # Only for who runs the file as a script.
     if any(r.kind == "device" and not r.absent for r in gate.requirements):
-        raise Blocked("import-time-gate", f"`{_short(gate)}` ends the import of the file", gate.span)
+        what = "ends the import of the file" if gate.blocking else "decides on what the file imports or sets"
+        raise Blocked("import-time-gate", f"`{_short(gate)}` {what}", gate.span)
 
 
 def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:

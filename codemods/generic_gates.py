@@ -1,6 +1,6 @@
 """The decorator that asks for the same thing on any accelerator, in the place of one that asks for it on CUDA.
 
-``@requires_cuda_and_triton`` -> ``@requires_gpu_and_triton``, ``skipIf(not TEST_MULTIGPU, ...)`` -> ``skipIf(not
+``@requires_cuda`` of triton_utils -> ``@requires_gpu_and_triton``, ``skipIf(not TEST_MULTIGPU, ...)`` -> ``skipIf(not
 TEST_MULTIACCELERATOR, ...)``: the pairs are the catalog's. What a name of the file stands for is taken from its
 facts: a ``TEST_MULTIGPU`` that the file defines itself, and that asks for four devices, has no such form.
 """
@@ -18,7 +18,7 @@ from hwlint.scan.names import dotted
 
 TRITON_UTILS = "torch.testing._internal.triton_utils"
 TRITON_ON_CUDA = frozenset((Requirement("device", "cuda"), Requirement("library", "triton")))
-TRITON_ANYWHERE = Import(TRITON_UTILS, "requires_gpu")
+TRITON_ANYWHERE = Import(TRITON_UTILS, "requires_gpu_and_triton")
 
 
 def asks_triton(gate: Gate, decorator: Decorator | None) -> bool:

@@ -108,16 +108,11 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
             continue
         elif entry is not None and entry.role == "whitelist":
             _whitelist(context, cls, function, decorator, entry, draft)
+        elif entry is not None and entry.device_aware and entry.role == "blacklist":
+            continue  # It asks the device under test.
         elif decorator.span in gates:
-            _gate(
-                context,
-                decorator,
-                gates[decorator.span],
-                takes,
-                draft,
-                _is_compiled(cls, function),
-                _needs_one(context, cls, function),
-            )
+            compiled, bound = _is_compiled(cls, function), _needs_one(context, cls, function)
+            _gate(context, decorator, gates[decorator.span], takes, draft, compiled, bound)
     if not (draft.removed or draft.swapped):
         return None
     edit = _edit_of(function, draft)
@@ -202,7 +197,8 @@ def _whitelist(
         raise Blocked("vendor-api", f"`{vendor.name}` is for {vendor.device}", vendor.span)
     for other in function.decorators:
         known = context.catalog.find_decorator(other.qualified)
-        if known is not None and (known.library or known.role in ("count", "library", "capability")):
+        asks = any(not r.absent for g in function.gates if g.span == other.span and g.combine for r in g.requirements)
+        if known is not None and (known.library or asks or known.role in ("count", "library", "capability")):
             raise Blocked("capability-gate", f"@{other.name} asks for more than a device", other.span)
     if "mps" in others and any(DOUBLE.search(a.text) for d in function.decorators for a in d.arguments):
         raise Blocked("capability-gate", "its dtypes may be ones that MPS does not have")
@@ -247,7 +243,8 @@ def _gate(
     present = [r for r in gate.requirements if not r.absent]
     devices = {r.value for r in present if r.kind in ("device", "accelerator")}
     others = {r.kind: r.value for r in present if r.kind not in ("device", "accelerator")}
-    if gate.combine:
+    capability = others.get("capability", "") if "cuda" in devices else ""
+    if gate.combine and not (gate.combine == "all" and capability):
         if devices - {"cpu"}:
             raise Blocked("compound-gate", f"`{gate.name}` asks for several things", gate.span)
         return
@@ -264,8 +261,8 @@ def _gate(
         draft.names.append(text.partition("(")[0])
         draft.says.append(f"ask the device instead of the host with @{text.partition('(')[0]}")
         draft.safe = False
-    elif "capability" in others and "cuda" in devices:
-        raise Blocked("capability-gate", f"`{gate.name}` asks for {others['capability']}", gate.span)
+    elif capability:
+        raise Blocked("capability-gate", f"`{gate.name}` asks for {capability}, and stays", gate.span)
 
 
 def _available(
@@ -278,6 +275,8 @@ def _available(
     compiled: bool,
     bound: bool,
 ) -> None:
+    if others and compiled and bound and ANY_ACCELERATOR in devices:
+        return  # It holds on every accelerator, and stays for triton.
     if others and compiled:
         raise Blocked("capability-gate", f"@{decorator.name} asks for triton as well", decorator.span)
     if not takes:

@@ -17,6 +17,12 @@ def claim() -> re.Pattern[str]:
 
 
 @functools.cache
+def class_claim() -> re.Pattern[str]:
+    """What the name of a class of one vendor's starts with."""
+    return re.compile("|".join(_words("class_names")))
+
+
+@functools.cache
 def profiled_claim() -> re.Pattern[str]:
     """What a text in an assertion of a test that profiles holds, where it is an event of one vendor's runtime."""
     return re.compile("|".join(_words("profiled")), re.IGNORECASE)
