@@ -13,6 +13,7 @@ from collections.abc import Callable
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice
+from hwlint.catalog import load_catalog
 from hwlint.catalog.claims import gate_claim
 from hwlint.scan.names import dotted
 
@@ -191,10 +192,9 @@ def _made(node: ast.AST | None) -> ast.expr | None:
     return None
 
 
-def _not_optional(tree: FunctionTree, node: ast.expr) -> None:
-    """Raise Blocked where the literal is one branch of a choice, or stands in one that hangs on a vendor's device."""
+def _not_optional(tree: FunctionTree, node: ast.expr, direct: bool = True) -> None:
+    """Raise Blocked where the node stands in a choice that hangs on a vendor's device; ``direct``: or is one branch."""
     child: ast.AST = node
-    direct = True
     for up in tree.ancestors(node):
         if isinstance(up, ast.stmt):
             return
@@ -254,15 +254,19 @@ def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
         raise Blocked("layout", f"a comment or line break stands before the arguments (line {call.lineno})")
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         raise Blocked("layout", f"arguments are unpacked (line {call.lineno})")
-    _not_optional(tree, call)
+    _not_optional(tree, call, direct=False)
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "device"), None)
     if given is None and not call.keywords:
         _no_comment(file, opened, close)
         return [name, Splice(opened + 1, close, value.place_text)]
     if given is None:
         return [name, Splice(opened + 1, opened + 1, f"{value.place_text}, ")]
-    if isinstance(given, ast.Constant) and isinstance(given.value, str):
+    inner = _made(given)
+    text = given if inner is None else inner
+    if isinstance(text, ast.Constant) and isinstance(text.value, str):
         return [name]  # A device of its own, and a spot of its own.
+    if inner is not None and _holds_device(inner):
+        return [name, _whole(file, inner, value.place_text)]
     if isinstance(given, ast.Constant):
         _check_index(given)
         return [name, _whole(file, given, value.place_text)]
@@ -270,6 +274,12 @@ def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
         start, stop = file.node_range(given)
         return [name, Splice(start, start, f"torch.device({value.type_text}, "), Splice(stop, stop, ")")]
     raise Blocked("device-count", f"the device is computed (line {call.lineno})", spot.span)
+
+
+def _holds_device(node: ast.expr) -> bool:
+    """Whether it is one of PyTorch's constants that hold a device."""
+    flag = load_catalog().flags.get(dotted(node))
+    return flag is not None and flag.is_device_value
 
 
 def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:

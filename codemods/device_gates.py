@@ -16,7 +16,7 @@ from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
 from hwlint.catalog import load_catalog
 from hwlint.catalog.claims import gate_claim
-from hwlint.scan.facts import Decorator, DeviceUse, Function, Gate, Requirement, Span
+from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
 from hwlint.suite.reach import ReachedGate
 
 AVAILABLE = ("cuda", "xpu", "accelerator")
@@ -73,10 +73,12 @@ def plan_gates(
         gate = reached.gate
         if reached.scope == "file":
             _file_gate(reached, path, main)
+        elif _gives_way(gate, reached.function or function):
+            continue
         elif reached.scope in ("setup", "helper"):
             if _is_generic_count(gate):
                 found.helper = found.helper or gate
-            elif _asks_one_device(gate) and not _is_conditional(gate, reached.uses):
+            elif _asks_one_device(gate):
                 where = f"in a {reached.scope} function"
                 raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host {where}", gate.span)
         elif gate.form == "if_class":
@@ -86,7 +88,7 @@ def plan_gates(
             if reached.path != path and reached.scope == "class":
                 raise Blocked("unknown-gate", f"`{_short(gate)}` stands at a base in another file", gate.span)
             _decorator(gate, found, compiled)
-        elif _asks_one_device(gate) and not _is_conditional(gate, function.uses):
+        elif _asks_one_device(gate):
             raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host in the test", gate.span)
     if found.helper is not None and not found.needs_accelerator:
         text = f"`{_short(found.helper)}` asks the host in a helper function, and the test itself does not"
@@ -219,14 +221,27 @@ def _is_generic_count(gate: Gate) -> bool:
     return gate.form == "decorator" and not gate.combine and kinds == {"accelerator", "count"}
 
 
-def _is_conditional(gate: Gate, uses: Iterable[DeviceUse]) -> bool:
-    """Whether the gate is that of ``"cuda" if torch.cuda.is_available() else "cpu"``, which gives way as a whole."""
-    if gate.form != "if_block" or gate.blocking or gate.span.line != gate.span.end_line:
+def _gives_way(gate: Gate, function: Function) -> bool:
+    """Whether the gate is a choice within ``function`` that gives way to the device, or may stay beside it."""
+    if gate.form != "if_block" or gate.blocking:
         return False
-    on_line = [u for u in uses if u.span.line == u.span.end_line == gate.span.line and u.construct == "string"]
+    return _is_conditional(gate, function) or _is_parametrization(gate, function)
+
+
+def _is_conditional(gate: Gate, function: Function) -> bool:
+    """Whether the gate is that of ``"cuda" if torch.cuda.is_available() else "cpu"``, which gives way as a whole."""
+    if gate.span.line != gate.span.end_line:
+        return False
+    on_line = [u for u in function.uses if u.span.line == u.span.end_line == gate.span.line and u.construct == "string"]
     before = any(u.device.partition(":")[0] in MEANT and u.span[2:] <= gate.span[:2] for u in on_line)
     behind = any(u.device == "cpu" and gate.span[2:] <= u.span[:2] for u in on_line)
     return before and behind
+
+
+def _is_parametrization(gate: Gate, function: Function) -> bool:
+    """Whether it asks for a capability, or triton, in a list that a test is parametrized with: the list stays."""
+    inside = any(d.span[:2] <= gate.span[:2] and gate.span[2:] <= d.span[2:] for d in function.decorators)
+    return inside and any(r.kind in ("capability", "library") for r in gate.requirements)
 
 
 def _short(gate: Gate) -> str:

@@ -35,6 +35,12 @@ def gate_claim() -> re.Pattern[str]:
 
 
 @functools.cache
+def helper_keywords() -> frozenset[str]:
+    """Keyword arguments that say nothing about a device where the callee is no function of torch."""
+    return frozenset(_words("helper_keywords"))
+
+
+@functools.cache
 def vendor_members() -> frozenset[str]:
     """Members that only one vendor's streams, events, graphs and tensors have."""
     return frozenset(_words("members"))

@@ -205,6 +205,48 @@ def test_a_class_of_one_vendor_keeps_the_test() -> None:
     assert refusal(class_with(GATE, before=before, more=more))[0] == "device-claim"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = x.cuda() if self.rank == 0 else None", "y = x.to(device) if self.rank == 0 else None"),
+        ("y = x.cuda(device=torch.device(GPU_TYPE))", "y = x.to(device=torch.device(device))"),
+        ("y = x.cuda(torch.device('cuda'), non_blocking=True)", "y = x.to(torch.device(device), non_blocking=True)"),
+        ("y = x.cuda()\nModel.init(y, deterministic=True)", "y = x.to(device)\n        Model.init(y, deterministic=True)"),
+    ],
+)  # fmt: skip
+def test_moves(before: str, after: str) -> None:
+    assert f"        {after}\n" in changed(class_with(GATE, f"x = torch.ones(1)\n{before}"))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("x.cuda() if use_cuda else x", "compound-gate"),
+        ("x.cuda(torch.device(self.rank))", "device-count"),
+        ("torch.sum(x.cuda(), deterministic=True)", "device-claim"),
+        ("f(x.cuda(), deterministic_only=True)", "device-claim"),
+    ],
+)
+def test_moves_that_stay(line: str, reason: str) -> None:
+    assert refusal(class_with(GATE, f"x = torch.ones(1)\n{line}"))[0] == reason
+
+
+LIST = '@parametrize("n", [1, 2] if {} else [1])\n    '
+PARAMETRIZE = "from torch.testing._internal.common_utils import parametrize\n"
+
+
+def test_a_capability_in_a_parametrization_stays() -> None:
+    decorator = LIST.format("SM80OrLater")
+    source = class_with(decorator + GATE, before=PARAMETRIZE).replace("def test_t(self)", "def test_t(self, n)")
+    assert f"    {decorator}def test_t(self, device, n):\n" in changed(source)
+    assert refusal(source.replace("if SM80OrLater", "if TEST_CUDA"))[0] == "unknown-gate"
+
+
+def test_a_count_in_a_local_name_that_decides_on_something_stays() -> None:
+    more = "    @property\n    def many(self):\n        n = torch.cuda.device_count()\n        return n if n > 4 else 4\n\n"
+    assert refusal(class_with(GATE, more=more))[0] == "unknown-gate"
+
+
 BACKEND = "    @property\n    def backend(self):\n        # with offload\n        return {}\n\n"
 
 
