@@ -161,9 +161,11 @@ def _compound(gate: Gate, devices: set[str], others: set[str], found: _Collected
     """A condition with 'and' or 'or'. Raises Blocked."""
     if not devices:
         return
-    if gate.combine == "all" and "accelerator" in devices and len(devices) == 1:
+    together = gate.combine == "all" and devices <= set(AVAILABLE)
+    named = devices - {"accelerator"}
+    if together and not named:
         found.needs_accelerator = found.allow_xpu = found.kept = True
-    elif gate.combine == "all" and devices <= set(AVAILABLE) and len(devices) == 1 and "capability" in others:
+    elif together and len(named) == 1 and "capability" in others:
         found.needs_accelerator = found.kept = True  # A targeted skip with all that it asks for.
         found.allow_xpu = found.allow_xpu or "xpu" in devices
     elif gate.combine == "any" and _whichever(gate, devices) and not compiled:

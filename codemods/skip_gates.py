@@ -196,9 +196,7 @@ def _whitelist(
     if vendor is not None:
         raise Blocked("vendor-api", f"`{vendor.name}` is for {vendor.device}", vendor.span)
     for other in function.decorators:
-        known = context.catalog.find_decorator(other.qualified)
-        asks = any(not r.absent for g in function.gates if g.span == other.span and g.combine for r in g.requirements)
-        if known is not None and (known.library or asks or known.role in ("count", "library", "capability")):
+        if _asks_for_more(context, function, other):
             raise Blocked("capability-gate", f"@{other.name} asks for more than a device", other.span)
     if "mps" in others and any(DOUBLE.search(a.text) for d in function.decorators for a in d.arguments):
         raise Blocked("capability-gate", "its dtypes may be ones that MPS does not have")
@@ -207,6 +205,15 @@ def _whitelist(
     draft.says.append(f"let every accelerator run what @{decorator.name} kept to {' and '.join(devices)}")
     draft.safe = False
     draft.widens = True
+
+
+def _asks_for_more(context: Context, function: Function, decorator: Decorator) -> bool:
+    """Whether it needs more than a device; ``@skipCUDAIf(not HAS_GPU, ...)`` asks the host what others may lack."""
+    known = context.catalog.find_decorator(decorator.qualified)
+    if known is None or known.role != "blacklist":
+        return known is not None and (bool(known.library) or known.role in ("count", "library", "capability"))
+    asked = (r for g in function.gates if g.span == decorator.span for r in g.requirements if not r.absent)
+    return any(r.kind in ("device", "accelerator") for r in asked)
 
 
 def _uses(cls: LinkedClass, function: Function) -> Iterator[DeviceUse]:
@@ -345,11 +352,9 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
     if not cls.is_instantiated or home_device(cls) not in ("", "cpu") or not cls.own_tests or cls.label == "GENERIC":
         return False
     gates = [g for g in cls.facts.gates if g.form == "class_decorator" and not g.combine]
-    wanted = []
-    for gate in gates:
-        present = [r for r in gate.requirements if not r.absent]
-        if present and all(r.kind in ("device", "accelerator") and r.value in AVAILABLE for r in present):
-            wanted.append(gate.span)
+    asked = [(g.span, [r for r in g.requirements if not r.absent]) for g in gates]
+    kinds = ("device", "accelerator")
+    wanted = [span for span, rs in asked if rs and all(r.kind in kinds and r.value in AVAILABLE for r in rs)]
     if not wanted:
         return False
     span = class_span(cls.facts)
@@ -361,18 +366,14 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
         return False
     vendor = next((u for f in cls.own_tests for u in _uses(cls, f) if _is_bound(context, u)), None)
     if vendor is not None:
-        plan.refuse(
-            cls.facts.qualname, "vendor-api", f"its tests use `{vendor.name}`, which is for {vendor.device}", span
-        )
+        text = f"its tests use `{vendor.name}`, which is for {vendor.device}"
+        plan.refuse(cls.facts.qualname, "vendor-api", text, span)
         return False
     without = [f.name for f in cls.own_tests if "device" not in f.parameters and "devices" not in f.parameters]
     fixtures = [m for m in cls.facts.methods if m.kind == "setup" and any(u.construct == "api" for u in m.uses)]
     if without or fixtures:
-        what = (
-            f"{without[0]} takes no device"
-            if without
-            else f"{fixtures[0].name} needs the device before the test is skipped"
-        )
+        late = "needs the device before the test is skipped"
+        what = f"{without[0]} takes no device" if without else f"{fixtures[0].name} {late}"
         plan.refuse(cls.facts.qualname, "unknown-gate", f"its gate cannot be each test's: {what}", span)
         return False
     edits = [

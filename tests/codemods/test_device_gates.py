@@ -21,7 +21,7 @@ from torch.testing._internal.common_cuda import SM80OrLater, TEST_MULTIGPU
 from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
 from torch.testing._internal.common_utils import TEST_CUDA, TEST_PRIVATEUSE1, TEST_XPU, TestCase
 from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase
-from torch.testing._internal.inductor_utils import GPU_TYPE, HAS_CUDA
+from torch.testing._internal.inductor_utils import GPU_TYPE, HAS_CUDA, HAS_GPU
 """
 GATE = '@unittest.skipIf(not TEST_CUDA, "no CUDA")'
 COMPILED = 'torch.compile(torch.sin)(torch.ones(1, device="cuda"))'
@@ -147,7 +147,9 @@ def test_compound_conditions_that_stay(condition: str, body: str) -> None:
     assert refusal(class_with(f'@unittest.skipIf(not ({condition}), "x")', body))[0] == "compound-gate"
 
 
-@pytest.mark.parametrize("condition", ["SM80OrLater", "TEST_CUDA and SM80OrLater", "SM80OrLater and unknown()"])
+@pytest.mark.parametrize(
+    "condition", ["SM80OrLater", "TEST_CUDA and SM80OrLater", "SM80OrLater and unknown()", "SM80OrLater and HAS_GPU"]
+)
 def test_a_capability_stays_with_all_that_is_asked_beside_it(condition: str) -> None:
     gate = f'@unittest.skipIf(not ({condition}), "x")'
     assert gates_after(class_with(gate)) == ["@onlyAccelerator", gate]

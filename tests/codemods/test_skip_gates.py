@@ -172,3 +172,17 @@ def test_what_stays_for_triton_or_a_capability(decorators: str, reason: str) -> 
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed
     assert reasons(outcome).get("T.test_t", "") == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('@onlyCUDA\n@skipCUDAIf(not SM80OrLater, "x")', '@onlyAccelerator\n@skipCUDAIf(not SM80OrLater, "x")'),
+        ('@onlyCUDAAndPRIVATEUSE1\n@skipCUDAIf(True, "x")', '@onlyAccelerator\n@skipCUDAIf(True, "x")'),
+    ],
+)
+def test_what_is_skipped_on_cuda_alone_does_not_keep_others_out(before: str, after: str) -> None:
+    head = HEAD.replace("\n\n\n", "\nfrom torch.testing._internal.common_cuda import SM80OrLater\n\n\n")
+    assert migrate(class_with(before).replace(HEAD, head), NAME, unsafe=True).after.decode() == class_with(
+        after
+    ).replace(HEAD, head)
