@@ -76,14 +76,13 @@ def plan_gates(
         elif _gives_way(gate, reached.function or function):
             continue
         elif reached.scope in ("setup", "helper"):
-            if _is_generic_count(gate):
+            if reached.scope == "helper" and _is_generic_count(gate):
                 found.helper = found.helper or gate
             elif _asks_one_device(gate):
                 where = f"in a {reached.scope} function"
                 raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host {where}", gate.span)
         elif gate.form == "if_class":
-            if _present(gate):
-                raise Blocked("import-time-gate", f"the class exists only where `{_short(gate)}`", gate.span)
+            raise Blocked("import-time-gate", f"the class exists only where `{_short(gate)}`", gate.span)
         elif gate.form in ("decorator", "class_decorator"):
             if reached.path != path and reached.scope == "class":
                 raise Blocked("unknown-gate", f"`{_short(gate)}` stands at a base in another file", gate.span)

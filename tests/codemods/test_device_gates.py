@@ -168,6 +168,11 @@ def test_a_count_at_a_helper_alone_says_nothing_of_the_test() -> None:
     assert refusal(source)[0] == "unknown-gate"
 
 
+def test_a_count_at_a_fixture_stays_and_the_test_with_it() -> None:
+    more = "    @skip_if_lt_x_gpu(2)\n    def setUp(self):\n        super().setUp()\n\n"
+    assert refusal(class_with("@skip_if_lt_x_gpu(2)", more=more))[0] == "unknown-gate"
+
+
 CHOICE = 'torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")'
 
 
