@@ -8,30 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from codemods.device_values import Blocked
 from codemods.edit import FunctionNode
+from hwlint.catalog.claims import claim, helper_keywords, profiled_claim, vendor_members
+from hwlint.scan.names import dotted
 
-WORDS = """
-    determinis rounding tf32 cudnn cublas cusolver cusparse cufft cudart cutlass magma nvrtc nvfuser nccl nvtx jiterator
-    kineto cupti kernel_?names? out.of.memory cuda.error cuda_version device-side launch_?bounds warp_?size
-    fp16_accumulation reduced_precision sm_?\\d\\d _SymmetricMemory philox memory_allocated memory_reserved memory_stats
-    get_device_capability get_device_properties multi_processor_count
-""".split()
-CLAIM = re.compile(
-    r"CUDA[A-Z][a-z]|(?i:(?:^|[^a-z])(?:is_?)?(?:nans?|ulps?|ptx|sass)(?:$|[^a-z])|" + "|".join(WORDS) + ")"
-)
-PROFILED = re.compile(r"(?i)cuda|kernel|gpu|stream")
-"""In a test that profiles: names of runtime events, kernels and streams."""
-
-
-VENDOR_MEMBERS = frozenset(
-    """cuda_stream cuda_event sycl_queue sycl_event ipc_handle from_ipc_handle priority_range raw_cuda_graph
-    __cuda_array_interface__ enable_debug_mode debug_dump""".split()
-)
-"""Members of CUDA's and XPU's own streams, events, graphs and tensors that the device-generic classes lack
-(torch/cuda/streams.py, torch/xpu/streams.py, torch/cuda/graphs.py).
-"""
+MAKE_GROUPS = ("init_process_group", "new_group")
 
 
 def check_members(node: FunctionNode) -> None:
@@ -39,7 +23,7 @@ def check_members(node: FunctionNode) -> None:
     CUDA's.
     """
     for child in (inner for statement in node.body for inner in ast.walk(statement)):
-        if isinstance(child, ast.Attribute) and child.attr in VENDOR_MEMBERS:
+        if isinstance(child, ast.Attribute) and child.attr in vendor_members():
             raise Blocked("vendor-api", f"`.{child.attr}` on line {child.lineno} is a member of one vendor's class")
         if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr == "__dlpack__":
             if child.args or child.keywords:
@@ -48,9 +32,10 @@ def check_members(node: FunctionNode) -> None:
 
 def check_claims(node: FunctionNode) -> None:
     """Raise Blocked where the function's names, or texts that are no docstring, hold such a word, and as
-    check_members.
+    check_members. The back end that a process group is made with is none: it is judged where it is rewritten.
     """
     check_members(node)
+    harmless = {id(one) for statement in node.body for one in (*_backends(statement), *_seeds(statement))}
     docstring = (
         node.body[0].value
         if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
@@ -62,25 +47,46 @@ def check_claims(node: FunctionNode) -> None:
             text = child.id
         elif isinstance(child, ast.Attribute):
             text = child.attr
-        elif isinstance(child, ast.keyword):
+        elif isinstance(child, ast.keyword) and id(child) not in harmless:
             text = child.arg or ""
         elif isinstance(child, ast.Constant) and isinstance(child.value, str) and child is not docstring:
-            text = child.value
-        if text and CLAIM.search(text):
+            text = "" if id(child) in harmless else child.value
+        if text and claim().search(text):
             shown = text if len(text) <= 40 else f"{text[:37]}..."
             raise Blocked(
                 "device-claim",
                 f"`{shown}` on line {getattr(child, 'lineno', node.lineno)} is about one vendor's device",
             )
-    if CLAIM.search(node.name):
+    if claim().search(node.name):
         raise Blocked("device-claim", f"`{node.name}` is about one vendor's device")
+
+
+def _backends(statement: ast.stmt) -> Iterator[ast.expr]:
+    """``"nccl"`` in ``dist.init_process_group("nccl")``, and in a statement ``return "cpu:gloo,cuda:nccl"``."""
+    for child in ast.walk(statement):
+        if isinstance(child, ast.Call) and dotted(child.func).rpartition(".")[2] in MAKE_GROUPS:
+            yield from (child.args[:1] + [k.value for k in child.keywords if k.arg == "backend"])
+        elif isinstance(child, ast.Return) and isinstance(child.value, ast.Constant):
+            if re.fullmatch(r"\w+:\w+,\w+:\w+", str(child.value.value)):
+                yield child.value
+
+
+def _seeds(statement: ast.stmt) -> Iterator[ast.keyword]:
+    """``deterministic=True`` for a model of a suite."""
+    for child in ast.walk(statement):
+        if isinstance(child, ast.Call) and dotted(child.func).partition(".")[0] not in ("torch", "nn", "F", ""):
+            yield from (k for k in child.keywords if k.arg in helper_keywords())
 
 
 def check_profiled(node: FunctionNode) -> None:
     """Raise Blocked where a test that profiles looks for CUDA's own events: a text in an assertion that names them."""
-    for claim in (inner for statement in node.body for inner in ast.walk(statement) if _is_assertion(inner)):
-        for child in ast.walk(claim):
-            if isinstance(child, ast.Constant) and isinstance(child.value, str) and PROFILED.search(child.value):
+    for said in (inner for statement in node.body for inner in ast.walk(statement) if _is_assertion(inner)):
+        for child in ast.walk(said):
+            if (
+                isinstance(child, ast.Constant)
+                and isinstance(child.value, str)
+                and profiled_claim().search(child.value)
+            ):
                 raise Blocked(
                     "device-claim", f"{child.value[:40]!r} on line {child.lineno} is an event of one vendor's runtime"
                 )

@@ -12,7 +12,9 @@ from collections.abc import Callable
 
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
-from codemods.edit import SourceFile, Splice
+from codemods.edit import BLANK, FunctionNode, SourceFile, Splice
+from hwlint.catalog import load_catalog
+from hwlint.catalog.claims import gate_claim
 from hwlint.scan.names import dotted
 
 STREAM_MEMBERS = frozenset("wait_stream wait_event record_event synchronize query device stream_id".split())
@@ -70,6 +72,11 @@ def value_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devic
     parent = tree.parent(node)
     if isinstance(parent, ast.FormattedValue):
         return [_whole(file, node, _in_f_string(tree, parent, node, file, value))]
+    choice = conditional(tree, node)
+    if choice is not None:
+        made = "" if choice.body is node else dotted(parent.func) if isinstance(parent, ast.Call) else ""
+        return [_whole(file, choice, f"{made}({value.place_text})" if made else value.place_text)]
+    _not_optional(tree, node)
     if isinstance(parent, ast.Call) and dotted(parent.func) == "torch.device" and node in parent.args[:1]:
         index = (
             parent.args[1]
@@ -81,10 +88,6 @@ def value_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devic
             return [_whole(file, node, value.type_text)]
     if isinstance(parent, ast.BinOp):
         raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
-    choice = conditional(tree, node)
-    if choice is not None:
-        return [_whole(file, choice, value.place_text)]
-    _not_optional(tree, node)
     return [_whole(file, node, value.place_text)]
 
 
@@ -97,8 +100,13 @@ def type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
     parent = tree.parent(node)
     if isinstance(parent, (ast.FormattedValue, ast.BinOp)):
         raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
-    _not_optional(tree, node)
-    return [_whole(file, node, value.type_text)]
+    choice = conditional(tree, node)
+    whole = choice if choice is not None and choice.body is node else node
+    _not_optional(tree, whole)
+    around = tree.parent(whole)
+    if isinstance(around, ast.Assign) and [dotted(target) for target in around.targets] == [value.text]:
+        return [statement_out(file, tree.node, around)]  # The loader sets self.device_type itself.
+    return [_whole(file, whole, value.type_text)]
 
 
 def compare_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
@@ -161,23 +169,57 @@ def _check_index(index: ast.expr) -> None:
 
 
 def conditional(tree: FunctionTree, node: ast.expr) -> ast.IfExp | None:
-    """The ``"cuda" if torch.cuda.is_available() else "cpu"`` that ``node`` is the first part of."""
+    """The ``"cuda" if torch.cuda.is_available() else "cpu"`` that ``node`` is the first part of, or stands in the
+    first part of, where ``torch.device(...)`` is around both.
+    """
     parent = tree.parent(node)
-    if not isinstance(parent, ast.IfExp) or parent.body is not node:
+    made = _made(parent)
+    first, around = (node, parent) if made is None else (parent, tree.parent(parent) if parent is not None else None)
+    if not isinstance(around, ast.IfExp) or around.body is not first or made not in (None, node):
         return None
-    other = parent.orelse
+    other = around.orelse if made is None else _made(around.orelse)
     if not (isinstance(other, ast.Constant) and other.value == "cpu"):
         return None
-    test = parent.test
+    test = around.test
     name = dotted(test.func) if isinstance(test, ast.Call) and not test.args else dotted(test)
-    return parent if name in ("torch.cuda.is_available", "TEST_CUDA", "torch.accelerator.is_available") else None
+    return around if name in ("torch.cuda.is_available", "TEST_CUDA", "torch.accelerator.is_available") else None
 
 
-def _not_optional(tree: FunctionTree, node: ast.expr) -> None:
-    """Raise Blocked where the literal is one branch of a choice."""
-    parent = tree.parent(node)
-    if isinstance(parent, (ast.IfExp, ast.BoolOp)) and not (isinstance(parent, ast.IfExp) and parent.test is node):
-        raise Blocked("compound-gate", f"the device is chosen by a condition (line {node.lineno})")
+def _made(node: ast.AST | None) -> ast.expr | None:
+    """The only argument of ``torch.device(...)``."""
+    if isinstance(node, ast.Call) and dotted(node.func) == "torch.device" and len(node.args) == 1:
+        return None if node.keywords else node.args[0]
+    return None
+
+
+def _not_optional(tree: FunctionTree, node: ast.expr, direct: bool = True) -> None:
+    """Raise Blocked where the node stands in a choice that hangs on a vendor's device; ``direct``: or is one branch."""
+    child: ast.AST = node
+    for up in tree.ancestors(node):
+        if isinstance(up, ast.stmt):
+            return
+        choice = isinstance(up, ast.IfExp) and child is not up.test
+        if choice or isinstance(up, ast.BoolOp):
+            text = ast.unparse(up.test if isinstance(up, ast.IfExp) else up)
+            if direct or choice and gate_claim().search(text):
+                raise Blocked("compound-gate", f"the device is chosen by a condition (line {node.lineno})")
+        direct = direct and isinstance(up, ast.Call) and dotted(up.func) == "torch.device"
+        child = up
+
+
+def statement_out(file: SourceFile, function: FunctionNode, node: ast.stmt) -> Splice:
+    """The lines of ``node``, which has them for itself, and a blank line below them at the head of the body."""
+    first, last = node.lineno, node.end_lineno or node.lineno
+    start, end = file.node_range(node)
+    rest = file.text[end : file.line_end(last)].strip(BLANK)
+    if node not in function.body or len(function.body) == 1:
+        raise Blocked("layout", f"the statement on line {first} cannot go from where it stands")
+    if not file.starts_line(start) or rest or "#" in file.text[start:end]:
+        raise Blocked("layout", f"the statement on line {first} shares its lines with something that stays")
+    following = last + 1
+    if node is function.body[0] and file.is_blank(following):
+        following += 1
+    return Splice(file.line_start(first), file.line_start(following), "")
 
 
 def prefix_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
@@ -212,15 +254,19 @@ def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
         raise Blocked("layout", f"a comment or line break stands before the arguments (line {call.lineno})")
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         raise Blocked("layout", f"arguments are unpacked (line {call.lineno})")
-    _not_optional(tree, call)
+    _not_optional(tree, call, direct=False)
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "device"), None)
     if given is None and not call.keywords:
         _no_comment(file, opened, close)
         return [name, Splice(opened + 1, close, value.place_text)]
     if given is None:
         return [name, Splice(opened + 1, opened + 1, f"{value.place_text}, ")]
-    if isinstance(given, ast.Constant) and isinstance(given.value, str):
+    inner = _made(given)
+    text = given if inner is None else inner
+    if isinstance(text, ast.Constant) and isinstance(text.value, str):
         return [name]  # A device of its own, and a spot of its own.
+    if inner is not None and _holds_device(inner):
+        return [name, _whole(file, inner, value.place_text)]
     if isinstance(given, ast.Constant):
         _check_index(given)
         return [name, _whole(file, given, value.place_text)]
@@ -228,6 +274,12 @@ def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
         start, stop = file.node_range(given)
         return [name, Splice(start, start, f"torch.device({value.type_text}, "), Splice(stop, stop, ")")]
     raise Blocked("device-count", f"the device is computed (line {call.lineno})", spot.span)
+
+
+def _holds_device(node: ast.expr) -> bool:
+    """Whether it is one of PyTorch's constants that hold a device."""
+    flag = load_catalog().flags.get(dotted(node))
+    return flag is not None and flag.is_device_value
 
 
 def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
@@ -400,6 +452,36 @@ def backend_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
     return [_whole(file, node, f"{head}.get_default_backend_for_device({value.text})")]
 
 
+def backend_map_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
+    """``return "cpu:gloo,cuda:nccl"`` -> the same of the device and its default back end, as DTensorTestBase spells it
+    (torch/testing/_internal/distributed/_tensor/common_dtensor.py).
+    """
+    node = tree.at(spot.span)
+    _visible(tree, node, value)
+    parent = tree.parent(node)
+    if not (isinstance(node, ast.Constant) and node.value == spot.old):
+        raise Blocked("layout", f"{spot.old!r} is not where it was", spot.span)
+    if not isinstance(parent, ast.Return) or parent not in tree.node.body or tree.binds("backend"):
+        raise Blocked("unknown-use", f"{spot.old!r} may be what is tested (line {node.lineno})", spot.span)
+    start = file.node_range(parent)[0]
+    if not file.starts_line(start):
+        raise Blocked("layout", f"the statement on line {node.lineno} shares its line", spot.span)
+    rest = ",".join(part for part in spot.old.split(",") if part != spot.note)
+    line = f"backend = {_distributed(file)}.get_default_backend_for_device({value.type_text})"
+    above = f"{line}{file.line_break(parent.lineno)}{file.indent_of(parent.lineno)}"
+    return [Splice(start, start, above), _whole(file, node, f'f"{rest},{{{value.type_text}}}:{{backend}}"')]
+
+
+def _distributed(file: SourceFile) -> str:
+    """What the file calls torch.distributed."""
+    for node in file.tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name == "torch.distributed" and alias.asname:
+                    return alias.asname
+    return "torch.distributed"
+
+
 def tensor_type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
     """``x.type(torch.cuda.FloatTensor)`` -> ``x.to(device, torch.float32)``, ``FloatTensor([1])`` -> ``tensor([1])``.
 
@@ -437,5 +519,6 @@ ACTIONS: dict[str, Action] = {
     "api": api_splices,
     "activity": activity_splices,
     "backend": backend_splices,
+    "backend_map": backend_map_splices,
     "tensor_type": tensor_type_splices,
 }

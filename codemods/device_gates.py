@@ -1,31 +1,26 @@
 """What the gates of a test become once it takes the device: which go, which stay, what has to come.
 
-An availability gate becomes ``@onlyAccelerator``. A gate that asks for more (a count, a capability, a library, a
-platform) stays, and ``@onlyAccelerator`` keeps the CPU variant out of what the host alone would let through. What
-asks the host for one device in another way keeps the whole test as it is.
+An availability gate becomes ``@onlyAccelerator``. A gate that asks for more (a count, a capability, a library) stays,
+in the form that asks any accelerator where there is one, and ``@onlyAccelerator`` keeps the CPU variant out of what the
+host alone would let through. What asks the host for one device in another way keeps the whole test as it is.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codemods.device_spots import MEANT
 from codemods.device_values import Blocked
+from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
+from hwlint.catalog import load_catalog
+from hwlint.catalog.claims import gate_claim
 from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
 from hwlint.suite.reach import ReachedGate
 
-VENDOR = re.compile(r"(?i)cuda|nccl|cudnn|rocm|\bhip\b|nvrtc|cublas|xpu|mps\b|ptxas|nvcc")
-"""What names a vendor's thing in a condition that is not understood."""
 AVAILABLE = ("cuda", "xpu", "accelerator")
 """Devices whose availability gates become onlyAccelerator."""
-
-TRITON_UTILS = "torch.testing._internal.triton_utils"
-INDUCTOR_UTILS = "torch.testing._internal.inductor_utils"
-ANY_TRITON = {"requires_cuda": "requires_gpu", "requires_cuda_and_triton": "requires_gpu_and_triton"}
-"""Of torch.testing._internal.triton_utils: what asks for triton on CUDA, and what asks for it on any accelerator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class GatePlan:
     """Decorators of the class that this test can do without."""
     swapped: tuple[tuple[Span, str], ...] = ()
     class_swapped: tuple[tuple[Span, str], ...] = ()
-    """Decorators that go on asking for triton, on any accelerator."""
+    """Decorators that go on asking for triton or a count, on any accelerator."""
     imports: tuple[Import, ...] = ()
     needs_accelerator: bool = False
     allow_xpu: bool = False
@@ -57,6 +52,8 @@ class _Collected:
     needs_accelerator: bool = False
     allow_xpu: bool = False
     kept: bool = False
+    helper: Gate | None = None
+    """The gate of a helper: it holds for the part of the test that calls it."""
 
 
 def plan_gates(
@@ -76,20 +73,25 @@ def plan_gates(
         gate = reached.gate
         if reached.scope == "file":
             _file_gate(reached, path, main)
+        elif _gives_way(gate, reached.function or function):
+            continue
         elif reached.scope in ("setup", "helper"):
-            if _asks_one_device(gate) and not _is_conditional(gate, function):
-                raise Blocked(
-                    "unknown-gate", f"`{_short(gate)}` asks the host in a {reached.scope} function", gate.span
-                )
+            if reached.scope == "helper" and _is_generic_count(gate):
+                found.helper = found.helper or gate
+            elif _asks_one_device(gate):
+                where = f"in a {reached.scope} function"
+                raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host {where}", gate.span)
         elif gate.form == "if_class":
-            if _present(gate):
-                raise Blocked("import-time-gate", f"the class exists only where `{_short(gate)}`", gate.span)
+            raise Blocked("import-time-gate", f"the class exists only where `{_short(gate)}`", gate.span)
         elif gate.form in ("decorator", "class_decorator"):
             if reached.path != path and reached.scope == "class":
                 raise Blocked("unknown-gate", f"`{_short(gate)}` stands at a base in another file", gate.span)
             _decorator(gate, found, compiled)
-        elif _asks_one_device(gate) and not _is_conditional(gate, function):
+        elif _asks_one_device(gate):
             raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host in the test", gate.span)
+    if found.helper is not None and not found.needs_accelerator:
+        text = f"`{_short(found.helper)}` asks the host in a helper function, and the test itself does not"
+        raise Blocked("unknown-gate", text, found.helper.span)
     return GatePlan(
         removed=tuple(found.removed),
         class_removed=tuple(found.class_removed),
@@ -107,7 +109,8 @@ def _file_gate(reached: ReachedGate, path: str, main: Span | None) -> None:
     if main is not None and main.line <= gate.span.line <= main.end_line:
         return  # Only for who runs the file as a script.
     if any(r.kind == "device" and not r.absent for r in gate.requirements):
-        raise Blocked("import-time-gate", f"`{_short(gate)}` ends the import of the file", gate.span)
+        what = "ends the import of the file" if gate.blocking else "decides on what the file imports or sets"
+        raise Blocked("import-time-gate", f"`{_short(gate)}` {what}", gate.span)
 
 
 def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
@@ -116,20 +119,15 @@ def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
     if any(r.kind in ("unknown", "capability") for r in present) and not any(
         r.kind in ("device", "accelerator") for r in present
     ):
-        if VENDOR.search(gate.name) and not gate.combine:
+        if gate_claim().search(gate.name) and not gate.combine:
             raise Blocked("unknown-gate", f"`{_short(gate)}` asks for something of one vendor's", gate.span)
     if not present:
         return
     devices = {r.value for r in present if r.kind in ("device", "accelerator")}
-    if gate.combine:
-        if any(r.kind == "device" and r.value != "cpu" for r in present):
-            raise Blocked("compound-gate", f"`{_short(gate)}` asks for several things", gate.span)
-        if gate.combine == "all" and devices & set(AVAILABLE):
-            found.needs_accelerator = found.allow_xpu = found.kept = True
-        elif devices:
-            raise Blocked("compound-gate", f"`{_short(gate)}` asks for one of several things", gate.span)
-        return
     others = {r.kind: r.value for r in present if r.kind not in ("device", "accelerator")}
+    if gate.combine and not _is_one(gate, devices):
+        _compound(gate, devices, set(others), found, compiled)
+        return
     if devices == {"cpu"} or not (devices or others):
         return
     if devices and not devices & set(AVAILABLE):
@@ -142,48 +140,69 @@ def _decorator(gate: Gate, found: _Collected, compiled: bool) -> None:
     if "cuda" not in devices and "count" not in others:
         found.allow_xpu = True
     if not others or others == {"library": "triton"}:
-        _availability(gate, devices, bool(others), found, compiled)
+        _availability(gate, devices, found, compiled)
     elif "platform" in others:
         raise Blocked("vendor-api", f"`{_short(gate)}` asks for a build of one vendor", gate.span)
     elif "count" in others and "cuda" in devices:
-        raise Blocked("device-count", f"`{_short(gate)}` counts the devices of the host", gate.span)
+        _generic(gate, found, Blocked("device-count", f"`{_short(gate)}` counts the devices of the host", gate.span))
     else:  # Any other capability, count or library: a targeted skip, which stays.
         found.kept = True
 
 
-def _availability(gate: Gate, devices: set[str], triton: bool, found: _Collected, compiled: bool) -> None:
-    on_class = gate.form == "class_decorator"
-    decorator = found.decorators.get(gate.span)
-    triton = triton or (decorator is not None and decorator.qualified.startswith(f"{TRITON_UTILS}."))
-    if triton and compiled:
-        found.kept = True
-        if "cuda" not in devices:
-            return  # It holds on every accelerator, and stays for triton.
-        text, needed = _any_triton(decorator)
-        if needed is None:
-            raise Blocked("capability-gate", f"`{_short(gate)}` asks for triton as well", gate.span)
-        (found.class_swapped if on_class else found.swapped).append((gate.span, text))
-        found.imports.append(needed)
-        found.allow_xpu = True
+def _is_one(gate: Gate, devices: set[str]) -> bool:
+    """Whether a compound condition asks for one device and triton there, as HAS_CUDA does in one name."""
+    kinds = {(r.kind, r.value if r.kind == "library" else "") for r in gate.requirements}
+    together = gate.combine == "all" and not any(r.absent for r in gate.requirements)
+    return together and len(devices) == 1 and kinds <= {("device", ""), ("accelerator", ""), ("library", "triton")}
+
+
+def _compound(gate: Gate, devices: set[str], others: set[str], found: _Collected, compiled: bool) -> None:
+    """A condition with 'and' or 'or'. Raises Blocked."""
+    if not devices:
         return
+    together = gate.combine == "all" and devices <= set(AVAILABLE)
+    named = devices - {"accelerator"}
+    if together and not named:
+        found.needs_accelerator = found.allow_xpu = found.kept = True
+    elif together and len(named) == 1 and "capability" in others:
+        found.needs_accelerator = found.kept = True  # A targeted skip with all that it asks for.
+        found.allow_xpu = found.allow_xpu or "xpu" in devices
+    elif gate.combine == "any" and _whichever(gate, devices) and not compiled:
+        found.needs_accelerator = True
+        found.allow_xpu = found.allow_xpu or "xpu" in devices
+        (found.class_removed if gate.form == "class_decorator" else found.removed).append(gate.span)
+    else:
+        several = "one of several things" if gate.combine == "any" else "several things"
+        raise Blocked("compound-gate", f"`{_short(gate)}` asks for {several}", gate.span)
+
+
+def _whichever(gate: Gate, devices: set[str]) -> bool:
+    """Whether the gate asks for one of several accelerators, all of which instantiation makes classes for."""
+    backends = load_catalog().backends
+    made = {name for name, backend in backends.items() if backend.inclusion in ("available", "registered")}
+    return "cuda" in devices and devices <= made | {"xpu"} and len(devices) == len(gate.requirements)
+
+
+def _availability(gate: Gate, devices: set[str], found: _Collected, compiled: bool) -> None:
+    on_class = gate.form == "class_decorator"
+    if compiled and asks_triton(gate, found.decorators.get(gate.span)):
+        found.kept = True
+        if "cuda" in devices:
+            _generic(gate, found, Blocked("capability-gate", f"`{_short(gate)}` asks for triton as well", gate.span))
+            found.allow_xpu = True
+        return  # Else it holds on every accelerator, and stays for triton.
     (found.class_removed if on_class else found.removed).append(gate.span)
 
 
-def _any_triton(decorator: Decorator | None) -> tuple[str, Import | None]:
-    """The decorator that asks for triton on any accelerator, in the place of one that asks for it on CUDA."""
-    if decorator is None:
-        return "", None
-    last = decorator.qualified.rpartition(".")[2]
-    generic = ANY_TRITON.get(last)
-    if generic is not None and decorator.qualified.startswith(f"{TRITON_UTILS}.") and not decorator.called:
-        return generic, Import(TRITON_UTILS, generic)
-    if last in ("skipIf", "skipUnless") and len(decorator.arguments) == 2:
-        condition = decorator.arguments[0].text
-        if condition in ("HAS_CUDA", "not HAS_CUDA"):
-            return f"{decorator.name}({condition.replace('HAS_CUDA', 'HAS_GPU')}, {{reason}})", Import(
-                INDUCTOR_UTILS, "HAS_GPU"
-            )
-    return "", None
+def _generic(gate: Gate, found: _Collected, otherwise: Blocked) -> None:
+    """Let the gate ask the same of any accelerator; raise ``otherwise`` where there is no such form."""
+    generic = generic_gate(gate, found.decorators.get(gate.span))
+    if generic is None:
+        raise otherwise
+    text, needed = generic
+    (found.class_swapped if gate.form == "class_decorator" else found.swapped).append((gate.span, text))
+    found.imports.extend(needed)
+    found.kept = True
 
 
 def _present(gate: Gate) -> Iterator[Requirement]:
@@ -197,14 +216,33 @@ def _asks_one_device(gate: Gate) -> bool:
     )
 
 
+def _is_generic_count(gate: Gate) -> bool:
+    """Whether a decorator counts the devices of any accelerator, as ``@skip_if_lt_x_gpu(2)`` does."""
+    kinds = {r.kind for r in gate.requirements if not r.absent}
+    return gate.form == "decorator" and not gate.combine and kinds == {"accelerator", "count"}
+
+
+def _gives_way(gate: Gate, function: Function) -> bool:
+    """Whether the gate is a choice within ``function`` that gives way to the device, or may stay beside it."""
+    if gate.form != "if_block" or gate.blocking:
+        return False
+    return _is_conditional(gate, function) or _is_parametrization(gate, function)
+
+
 def _is_conditional(gate: Gate, function: Function) -> bool:
     """Whether the gate is that of ``"cuda" if torch.cuda.is_available() else "cpu"``, which gives way as a whole."""
-    if gate.form != "if_block" or gate.blocking or gate.span.line != gate.span.end_line:
+    if gate.span.line != gate.span.end_line:
         return False
     on_line = [u for u in function.uses if u.span.line == u.span.end_line == gate.span.line and u.construct == "string"]
     before = any(u.device.partition(":")[0] in MEANT and u.span[2:] <= gate.span[:2] for u in on_line)
     behind = any(u.device == "cpu" and gate.span[2:] <= u.span[:2] for u in on_line)
     return before and behind
+
+
+def _is_parametrization(gate: Gate, function: Function) -> bool:
+    """Whether it asks for a capability, or triton, in a list that a test is parametrized with: the list stays."""
+    inside = any(d.span[:2] <= gate.span[:2] and gate.span[2:] <= d.span[2:] for d in function.decorators)
+    return inside and any(r.kind in ("capability", "library") for r in gate.requirements)
 
 
 def _short(gate: Gate) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codemods.device_spots import HARMLESS, split_device
+from codemods.device_spots import split_device
 from codemods.device_values import Blocked
 from codemods.plan import Context
 from hwlint.scan.facts import Argument, Decorator, Function, Span
@@ -57,6 +57,6 @@ def _devices(context: Context, decorator: Decorator, values: Argument) -> frozen
         if index not in ("", "0") or types[0] not in ("cpu", "cuda", "xpu", "accelerator"):
             raise Blocked("parametrized", f"`{values.text}` names more than the CPU and an accelerator", decorator.span)
         found.add(types[0])
-    if found <= set(HARMLESS):
+    if found <= context.catalog.non_accelerators:
         raise Blocked("parametrized", "it is parametrized over the CPU alone", decorator.span)
     return frozenset(found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
+from hwlint.catalog.claims import class_claim
 from hwlint.scan.facts import DeviceUse, Function
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, Reached
@@ -93,12 +95,27 @@ def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
             raise Blocked("golden-text", f"{reached.symbol} holds output against a recorded text", function.span)
         if {"self._testMethodName", "self.id"} & set(function.references) and reached.path == context.path:
             raise Blocked("unknown-name", f"{reached.symbol} asks for the name of the test", function.span)
+    _check_vendor_classes(context, reach)
     for other in reach.classes:
         uses = [u for u in other.facts.attribute_uses if is_accelerator_use(u)]
         if uses:
             raise Blocked("shared-helper", f"the body of {other.facts.qualname} names `{uses[0].name}`", uses[0].span)
     if reach.unknown:
         raise Blocked("unknown-name", f"`{reach.unknown[0]}` cannot be followed")
+
+
+def _check_vendor_classes(context: Context, reach: Reach) -> None:
+    """Raise Blocked where anything reached in the module reads a class of one vendor's that the module imports."""
+    vendors = {local for local, _ in context.module.imports if class_claim().match(local)}
+    if not vendors:
+        return
+    for reached in reach.functions:
+        if reached.path == context.path:
+            node = context.source().function_at(reached.function.line)
+            read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & vendors
+            if read:
+                text = f"{reached.symbol} uses `{min(read)}`, a class of one vendor's"
+                raise Blocked("device-claim", text, reached.function.span)
 
 
 def _ground_of(reached: Reached, ground: Ground) -> Ground:
@@ -176,6 +193,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
             "unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span
         )
     if decorators and not decorators <= {"torch.no_grad", "torch.inference_mode"}:
+        if function.parameters[:1] == ("self",):
+            return SELF_TYPE, ""  # Whatever the decorator hands on, it needs no more than before.
         raise Blocked("unknown-caller", f"{need.reached.symbol} is decorated", function.span)
     own = DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")
     return own, "device"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.class_edits import span_of_argument
-from codemods.device_edits import conditional, spot_splices
+from codemods.device_edits import conditional, spot_splices, statement_out
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring
@@ -103,7 +103,7 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
         )
         if used_before:
             raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
-        return [_statement_out(file, tree.node, assigned)], tuple(s for s in edit.spots if s.span not in own)
+        return [statement_out(file, tree.node, assigned)], tuple(s for s in edit.spots if s.span not in own)
     inside = [s for s in edit.spots if _within(s.span, span_of(assigned.value))]
     if inside and not edit.value.per_rank:
         return [], edit.spots  # device = torch.device("cuda"): it stays, made from the parameter.
@@ -112,19 +112,6 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
 
 def _within(inner: Span, outer: Span) -> bool:
     return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
-
-
-def _statement_out(file: SourceFile, function: FunctionNode, node: ast.stmt) -> Splice:
-    """The lines of ``node``, which has them for itself, and a blank line below them at the head of the body."""
-    first, last = node.lineno, node.end_lineno or node.lineno
-    start, end = file.node_range(node)
-    rest = file.text[end : file.line_end(last)].strip(BLANK)
-    if not file.starts_line(start) or rest or "#" in file.text[start:end] or len(function.body) == 1:
-        raise Blocked("layout", f"the statement on line {first} shares its lines with something that stays")
-    following = last + 1
-    if node is function.body[0] and file.is_blank(following):
-        following += 1
-    return Splice(file.line_start(first), file.line_start(following), "")
 
 
 # Parameters and arguments

@@ -12,7 +12,6 @@ from hwlint.scan.facts import DeviceUse, Span
 
 MEANT = ("cuda", "accelerator")
 """Devices that a suite names when it means the accelerator there is."""
-HARMLESS = ("cpu", "meta")
 TAKES_TYPE = frozenset(
     """
     autocast GradScaler init_device_mesh DeviceMesh from_group get_autocast_dtype set_autocast_dtype custom_fwd
@@ -78,7 +77,7 @@ def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
         return _backend(use, ground)
     if use.role == "profiler" or use.construct in ("activity", "profiler_field"):
         return _profiler(use, ground)
-    if all(kind in HARMLESS for kind in types):
+    if ground.catalog.non_accelerators.issuperset(types):
         return None
     if use.role == "placement":
         return _placement(use, types, index, ground)
@@ -101,7 +100,9 @@ def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Groun
         raise Blocked(
             "unknown-use", f"`{use.name}` goes to {use.context or 'something'} that may not be a device", use.span
         )
-    others = [kind for kind in types if kind not in MEANT and kind not in HARMLESS]
+    if use.construct == "string" and use.name != use.device:
+        raise Blocked("unknown-use", f"`{use.name}` names more than a device", use.span)
+    others = [kind for kind in types if kind not in MEANT and kind not in ground.catalog.non_accelerators]
     if others:
         raise Blocked("unknown-use", f"`{use.name}` places on {others[0]}", use.span)
     if index not in ("", "0", "?"):
@@ -160,7 +161,23 @@ def _backend(use: DeviceUse, ground: Ground) -> Spot | None:
         and use.sure
     ):
         return Spot(use.span, "backend", use.name)
+    default = _default_pair(use.name, ground) if use.role == "backend" else ""
+    if default and not ground.with_accelerator:
+        text = f"`{use.name}` would name the CPU twice where the test runs there"
+        raise Blocked("raises-without-accelerator", text, use.span)
+    if default:
+        return Spot(use.span, "backend_map", use.name, note=default)
     raise Blocked("vendor-api", f"the back end `{use.name}` is what is asked for", use.span)
+
+
+def _default_pair(text: str, ground: Ground) -> str:
+    """``cuda:nccl`` of ``cpu:gloo,cuda:nccl``: all are defaults of their devices, and one is not the CPU's; else ''."""
+    pairs = [(part, *part.partition(":")[::2]) for part in text.split(",")]
+    collectives = ground.catalog.collectives
+    if not all(name in collectives and device in collectives[name].default_for for _, device, name in pairs):
+        return ""
+    others = [part for part, device, _ in pairs if device != "cpu"]
+    return others[0] if len(others) == 1 and len(pairs) == 2 and others[0].startswith(MEANT) else ""
 
 
 # APIs of device modules

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from codemods import guard
+from codemods.device_values import Blocked
 from codemods.edit import Overlap, SourceFile, Splice, first_line, splice
 from codemods.guard import State
-from codemods.imports import add_imports
+from codemods.imports import add_imports, is_taken
 from codemods.neighbours import Neighbourhood
 from codemods.plan import CannotEdit, Change, Codemod, Context, Options, Plan, Refusal
 from codemods.rules import findings
@@ -187,6 +188,9 @@ class FileRun:
         """
         file = state.file
         try:
+            for one in (i for change in changes for i in change.imports):
+                if is_taken(state.module, one):
+                    raise Blocked("name-taken", f"`{one.name or one.module}` means something else in this file")
             splices = codemod.edit(file, changes)
             splices += add_imports(file, [i for c in changes for i in c.imports], _first_place(file, changes))
             text = splice(file.text, splices)

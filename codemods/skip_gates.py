@@ -108,16 +108,11 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
             continue
         elif entry is not None and entry.role == "whitelist":
             _whitelist(context, cls, function, decorator, entry, draft)
+        elif entry is not None and entry.device_aware and entry.role == "blacklist":
+            continue  # It asks the device under test.
         elif decorator.span in gates:
-            _gate(
-                context,
-                decorator,
-                gates[decorator.span],
-                takes,
-                draft,
-                _is_compiled(cls, function),
-                _needs_one(context, cls, function),
-            )
+            compiled, bound = _is_compiled(cls, function), _needs_one(context, cls, function)
+            _gate(context, decorator, gates[decorator.span], takes, draft, compiled, bound)
     if not (draft.removed or draft.swapped):
         return None
     edit = _edit_of(function, draft)
@@ -201,8 +196,7 @@ def _whitelist(
     if vendor is not None:
         raise Blocked("vendor-api", f"`{vendor.name}` is for {vendor.device}", vendor.span)
     for other in function.decorators:
-        known = context.catalog.find_decorator(other.qualified)
-        if known is not None and (known.library or known.role in ("count", "library", "capability")):
+        if _asks_for_more(context, function, other):
             raise Blocked("capability-gate", f"@{other.name} asks for more than a device", other.span)
     if "mps" in others and any(DOUBLE.search(a.text) for d in function.decorators for a in d.arguments):
         raise Blocked("capability-gate", "its dtypes may be ones that MPS does not have")
@@ -211,6 +205,15 @@ def _whitelist(
     draft.says.append(f"let every accelerator run what @{decorator.name} kept to {' and '.join(devices)}")
     draft.safe = False
     draft.widens = True
+
+
+def _asks_for_more(context: Context, function: Function, decorator: Decorator) -> bool:
+    """Whether it needs more than a device; ``@skipCUDAIf(not HAS_GPU, ...)`` asks the host what others may lack."""
+    known = context.catalog.find_decorator(decorator.qualified)
+    if known is None or known.role != "blacklist":
+        return known is not None and (bool(known.library) or known.role in ("count", "library", "capability"))
+    asked = (r for g in function.gates if g.span == decorator.span for r in g.requirements if not r.absent)
+    return any(r.kind in ("device", "accelerator") for r in asked)
 
 
 def _uses(cls: LinkedClass, function: Function) -> Iterator[DeviceUse]:
@@ -247,7 +250,8 @@ def _gate(
     present = [r for r in gate.requirements if not r.absent]
     devices = {r.value for r in present if r.kind in ("device", "accelerator")}
     others = {r.kind: r.value for r in present if r.kind not in ("device", "accelerator")}
-    if gate.combine:
+    capability = others.get("capability", "") if "cuda" in devices else ""
+    if gate.combine and not (gate.combine == "all" and capability):
         if devices - {"cpu"}:
             raise Blocked("compound-gate", f"`{gate.name}` asks for several things", gate.span)
         return
@@ -264,8 +268,8 @@ def _gate(
         draft.names.append(text.partition("(")[0])
         draft.says.append(f"ask the device instead of the host with @{text.partition('(')[0]}")
         draft.safe = False
-    elif "capability" in others and "cuda" in devices:
-        raise Blocked("capability-gate", f"`{gate.name}` asks for {others['capability']}", gate.span)
+    elif capability:
+        raise Blocked("capability-gate", f"`{gate.name}` asks for {capability}, and stays", gate.span)
 
 
 def _available(
@@ -278,6 +282,8 @@ def _available(
     compiled: bool,
     bound: bool,
 ) -> None:
+    if others and compiled and bound and ANY_ACCELERATOR in devices:
+        return  # It holds on every accelerator, and stays for triton.
     if others and compiled:
         raise Blocked("capability-gate", f"@{decorator.name} asks for triton as well", decorator.span)
     if not takes:
@@ -346,11 +352,9 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
     if not cls.is_instantiated or home_device(cls) not in ("", "cpu") or not cls.own_tests or cls.label == "GENERIC":
         return False
     gates = [g for g in cls.facts.gates if g.form == "class_decorator" and not g.combine]
-    wanted = []
-    for gate in gates:
-        present = [r for r in gate.requirements if not r.absent]
-        if present and all(r.kind in ("device", "accelerator") and r.value in AVAILABLE for r in present):
-            wanted.append(gate.span)
+    asked = [(g.span, [r for r in g.requirements if not r.absent]) for g in gates]
+    kinds = ("device", "accelerator")
+    wanted = [span for span, rs in asked if rs and all(r.kind in kinds and r.value in AVAILABLE for r in rs)]
     if not wanted:
         return False
     span = class_span(cls.facts)
@@ -362,18 +366,14 @@ def _plan_class_gates(plan: PlanBuilder, context: Context, cls: LinkedClass) -> 
         return False
     vendor = next((u for f in cls.own_tests for u in _uses(cls, f) if _is_bound(context, u)), None)
     if vendor is not None:
-        plan.refuse(
-            cls.facts.qualname, "vendor-api", f"its tests use `{vendor.name}`, which is for {vendor.device}", span
-        )
+        text = f"its tests use `{vendor.name}`, which is for {vendor.device}"
+        plan.refuse(cls.facts.qualname, "vendor-api", text, span)
         return False
     without = [f.name for f in cls.own_tests if "device" not in f.parameters and "devices" not in f.parameters]
     fixtures = [m for m in cls.facts.methods if m.kind == "setup" and any(u.construct == "api" for u in m.uses)]
     if without or fixtures:
-        what = (
-            f"{without[0]} takes no device"
-            if without
-            else f"{fixtures[0].name} needs the device before the test is skipped"
-        )
+        late = "needs the device before the test is skipped"
+        what = f"{without[0]} takes no device" if without else f"{fixtures[0].name} {late}"
         plan.refuse(cls.facts.qualname, "unknown-gate", f"its gate cannot be each test's: {what}", span)
         return False
     edits = [

@@ -238,9 +238,10 @@ def decorators(torch: types.ModuleType, version: tuple[int, ...]) -> Iterator[st
         for name in group["names"].split():
             there = any(in_source(module, name) for module in group["modules"].split())
             yield from presence("decorator", name, there, version, since, until)
-        generic = group.get("generic_form", "")
-        if generic and generic not in known:
-            yield f"decorator: {group['names']}: generic form {generic} is unknown"
+        for form in ("generic_form", "library_form"):
+            generic = group.get(form, "")
+            if generic and generic not in known:
+                yield f"decorator: {group['names']}: {form.replace('_', ' ')} {generic} is unknown"
     for replacement in table("decorators")["replacement"]:
         name = replacement["replacement"].partition("(")[0]
         if name not in known:

@@ -41,6 +41,11 @@ class Catalog:
         return _backends(self.extra_backends)
 
     @property
+    def non_accelerators(self) -> frozenset[str]:
+        """Device types that onlyAccelerator keeps out: what names them asks for no accelerator."""
+        return _non_accelerators(self.extra_backends)
+
+    @property
     def private_use_names(self) -> frozenset[str]:
         """Device types that stand in the PrivateUse1 slot: the configured ones and the well-known names."""
         return _private_use_names(self.extra_backends)
@@ -188,6 +193,11 @@ def _completed(backend: Backend, known: Backend | None) -> Backend:
         tensor_method=backend.tensor_method or backend.name,
         is_attribute=backend.is_attribute or f"is_{backend.name}",
     )
+
+
+@functools.cache
+def _non_accelerators(extra: tuple[Backend, ...]) -> frozenset[str]:
+    return frozenset(name for name, backend in _backends(extra).items() if not backend.accelerator)
 
 
 @functools.cache

@@ -156,6 +156,8 @@ class Decorator:
     """What it needs beside the device: ``nccl``, ``triton``, ``magma``."""
     generic_form: str = ""
     """Name of the device-generic decorator to use instead; empty: keep it, or decide by hand."""
+    library_form: str = ""
+    """Name of the one of the same module that asks for the same library, on any accelerator."""
     needs_bool: bool = False
     """Its condition has to be of type ``bool``: a LazyVal raises at import."""
     own_signature: bool = False

@@ -67,7 +67,8 @@ def _simplified(formula: Formula) -> Formula:
                 continue  # true in 'all', false in 'any'
             return part
         parts.extend(part.parts if part.kind == formula.kind else (part,))
-    unique = tuple(dict.fromkeys(parts))
+    # What holds by another part alone adds nothing: 'a and (a or b)' is 'a'.
+    unique = tuple(p for p in dict.fromkeys(parts) if not any(inner in parts for inner in p.parts))
     return unique[0] if len(unique) == 1 else Formula(formula.kind, parts=unique)
 
 

@@ -62,6 +62,8 @@ class ReachedGate:
     path: str
     scope: GateScope
     gate: Gate
+    function: Function | None = None
+    """The one that it stands in, or at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class _Follower:
         return Reach(
             (test, *shared.functions),
             (*[ReachedUse(test.path, symbol, use) for use in function.uses], *shared.uses),
-            (*[ReachedGate(test.path, "test", gate) for gate in function.gates], *shared.gates),
+            (*[ReachedGate(test.path, "test", g, function) for g in function.gates], *shared.gates),
             shared.constants,
             tuple(dict.fromkeys((*edges.unknown, *shared.unknown))) if edges.unknown else shared.unknown,
             shared.classes,
@@ -223,7 +225,7 @@ class _Follower:
             if reached.function.gates:
                 here = id(reached.function)
                 scope: GateScope = "test" if here in tests else "setup" if here in setups else "helper"
-                gates.extend(ReachedGate(reached.path, scope, gate) for gate in reached.function.gates)
+                gates.extend(ReachedGate(reached.path, scope, g, reached.function) for g in reached.function.gates)
         for owner in cls.mro:
             gates.extend(ReachedGate(owner.path, "class", gate) for gate in owner.facts.gates)
         gates.extend(ReachedGate(cls.path, "file", gate) for gate in cls.module.gates)

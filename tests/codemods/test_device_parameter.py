@@ -492,8 +492,8 @@ class T(TestCase):
     assert "    @onlyAccelerator\n    @requires_gpu\n    def test_a(self, device):\n" in change(source)
     cuda = source.replace("requires_gpu", "requires_cuda").replace("device=GPU_TYPE", 'device="cuda"')
     text = change(cuda)
-    assert "    @onlyAccelerator\n    @requires_gpu\n    def test_a(self, device):\n" in text
-    assert "import requires_cuda, requires_gpu\n" in text
+    assert "    @onlyAccelerator\n    @requires_gpu_and_triton\n    def test_a(self, device):\n" in text
+    assert "import requires_cuda, requires_gpu_and_triton\n" in text
 
 
 def test_the_cpu_comes_in_where_the_configuration_asks() -> None:

@@ -149,3 +149,40 @@ def test_an_older_torch_has_no_onlyaccelerator() -> None:
     plan = SkipGates().plan(context)
     assert not plan.changes
     assert [r.reason for r in plan.refusals] == ["needs-newer-torch"]
+
+
+COMPILED = "torch.compile(torch.sin)(torch.ones(2, device=device))"
+INDUCTOR = "from torch.testing._internal.inductor_utils import HAS_GPU, requires_gpu, skipGPUIf\n"
+
+
+@pytest.mark.parametrize(
+    ("decorators", "reason"),
+    [
+        ('@onlyAccelerator\n@unittest.skipIf(not HAS_GPU, "x")', ""),
+        ("@onlyAccelerator\n@requires_gpu()", ""),
+        ("@requires_gpu()", "capability-gate"),  # The CPU variant ran where the host has a GPU.
+        ('@skipGPUIf(not HAS_GPU, "x")', ""),
+        ('@onlyCUDA\n@skipCUDAIf(not HAS_GPU, "x")', "capability-gate"),
+        ('@unittest.skipIf(not TEST_CUDA or not SM80OrLater, "x")', "capability-gate"),
+    ],
+)
+def test_what_stays_for_triton_or_a_capability(decorators: str, reason: str) -> None:
+    source = class_with(decorators, COMPILED).replace("\n\n\nclass", f"\n{INDUCTOR}\n\nclass", 1)
+    source = source.replace(INDUCTOR, INDUCTOR + "from torch.testing._internal.common_cuda import SM80OrLater\n")
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed
+    assert reasons(outcome).get("T.test_t", "") == reason
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('@onlyCUDA\n@skipCUDAIf(not SM80OrLater, "x")', '@onlyAccelerator\n@skipCUDAIf(not SM80OrLater, "x")'),
+        ('@onlyCUDAAndPRIVATEUSE1\n@skipCUDAIf(True, "x")', '@onlyAccelerator\n@skipCUDAIf(True, "x")'),
+    ],
+)
+def test_what_is_skipped_on_cuda_alone_does_not_keep_others_out(before: str, after: str) -> None:
+    head = HEAD.replace("\n\n\n", "\nfrom torch.testing._internal.common_cuda import SM80OrLater\n\n\n")
+    assert migrate(class_with(before).replace(HEAD, head), NAME, unsafe=True).after.decode() == class_with(
+        after
+    ).replace(HEAD, head)

@@ -139,6 +139,23 @@ def test_condition(source: str, requirements: list[str], combine: str) -> None:
     assert condition(source) == (requirements, combine)
 
 
+@pytest.mark.parametrize(
+    ("source", "same"),
+    [
+        ("TEST_CUDA and (TEST_CUDA or TEST_XPU)", "TEST_CUDA"),
+        (
+            "torch.cuda.is_available() and (torch.version.cuda is not None or torch.version.hip is not None)",
+            "TEST_CUDA",
+        ),
+        ("TEST_XPU or (TEST_CUDA and TEST_XPU)", "TEST_XPU"),
+        ("IS_WINDOWS and TEST_CUDA and (TEST_XPU or TEST_CUDA)", "IS_WINDOWS and TEST_CUDA"),
+    ],
+)
+def test_what_holds_by_another_part_alone_adds_nothing(source: str, same: str) -> None:
+    assert condition(source) == condition(same)
+    assert condition("TEST_CUDA and (not TEST_CUDA or TEST_XPU)") != condition("TEST_CUDA")
+
+
 def test_condition_on_a_constant_of_the_module() -> None:
     alias = Constant("RUN", NOWHERE, requirements=(Requirement("device", "cuda"),))
     both = Constant(
