@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from hwlint.catalog import SETTINGS_PREFIXES, Catalog
 from hwlint.classify.gate_evidence import gates, unread_skip
+from hwlint.classify.names import vendor_name
 from hwlint.classify.subject import (
     COMMON_ACCELERATORS,
     DEVICE_LABELS,
@@ -112,15 +113,18 @@ def placements(subject: Subject) -> Iterator[Evidence]:
 
 def apis(subject: Subject) -> Iterator[Evidence]:
     """Device APIs: what one vendor alone has binds to it, what every accelerator has is portable."""
+    asking = asking_fixtures(subject)
     for reached in subject.reach.uses:
         use = reached.use
         if use.construct not in ("api", "tensor_type") or use.role in ("fake", "text", "key"):
+            continue
+        if (reached.path, reached.symbol) in asking:
             continue
         if use.name.startswith(SETTINGS_PREFIXES):
             continue
         device = device_types(use.device)[0]
         entry = subject.catalog.find_api(use.name)
-        if is_seeding(use):
+        if is_idle(use):
             continue
         if entry is not None and entry.family == "graph" and entry.kind != "vendor_only":
             yield _at(
@@ -133,9 +137,27 @@ def apis(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "portable-api", label, f"{use.name} needs an accelerator")
 
 
-def is_seeding(use: DeviceUse) -> bool:
-    """Whether it seeds a device: nothing happens where that is not there (torch/cuda/random.py)."""
-    return use.construct == "api" and use.name.rpartition(".")[2].startswith("manual_seed")
+def asking_fixtures(subject: Subject) -> set[tuple[str, str]]:
+    """(path, symbol) of the fixtures that ask whether a device is there and go on without it: ``tearDown`` that clears
+    the cache of a device, if there is one, does so after tests that are about none.
+    """
+    return {
+        (reached.path, reached.symbol)
+        for reached in subject.reach.functions
+        if reached.function.kind == "setup"
+        and any(not gate.blocking and any(not r.absent for r in gate.requirements) for gate in reached.function.gates)
+    }
+
+
+def is_idle(use: DeviceUse) -> bool:
+    """Whether it does nothing where there is no device: it seeds it (torch/cuda/random.py), or sets a switch of its
+    kernels.
+    """
+    if use.construct != "api":
+        return False
+    if use.name.rpartition(".")[2].startswith("manual_seed"):
+        return True
+    return any(use.name == name or use.name.startswith(f"{name}.") for name in facts()["settings"]["idle"].split())
 
 
 def backends(subject: Subject) -> Iterator[Evidence]:
@@ -152,6 +174,17 @@ def backends(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "backend-subject", label_of(device), message)
         elif entry is not None and entry.vendor and entry.vendor != "cpu":
             yield _at(subject, reached, "backend", "ACCELERATOR", f"it asks for the back end {use.name}")
+
+
+def is_plain_group(subject: Subject, use: DeviceUse) -> bool:
+    """Whether it makes a process group on the CPU's default back end, which nothing around it asks for: the group is a
+    means, and what goes through it stays on the CPU.
+    """
+    entry = subject.catalog.collectives.get(use.name) if use.role == "backend" else None
+    if entry is None or "cpu" not in entry.default_for or "init_process_group(" not in use.context:
+        return False
+    asked = (one for reached in subject.reach.gates for one in reached.gate.requirements)
+    return not any(one.kind == "library" and one.value == use.name for one in asked)
 
 
 def profiler(subject: Subject) -> Iterator[Evidence]:
@@ -236,6 +269,16 @@ def comparisons(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "comparison", "", f"`{reached.use.name}` is compared")
 
 
+def vendor_names(subject: Subject) -> Iterator[Evidence]:
+    """A class that is named after one vendor's device or library: placement alone would not make it ACCELERATOR."""
+    word, device = vendor_name(subject.cls)
+    if word and subject.reach.uses:
+        message = f"'{subject.cls.name}', its file or its tests are named after {word}"
+        yield subject.evidence(
+            "vendor-name", label_of(device), message, subject.cls.path, class_span(subject.cls.facts)
+        )
+
+
 def unknowns(subject: Subject) -> Iterator[Evidence]:
     """What could not be followed."""
     for name in subject.cls.opaque_bases:
@@ -255,7 +298,7 @@ def unknowns(subject: Subject) -> Iterator[Evidence]:
     for reached in subject.reach.functions:
         flags = reached.function.flags
         program = "string_program" in flags and any(u.role == "text" for u in reached.function.uses)
-        if "dynamic" in flags or program:
+        if "unread" in flags or program:
             yield subject.evidence(
                 "unknown",
                 "",
@@ -323,6 +366,7 @@ RULES: tuple[EvidenceRule, ...] = (
     attributes,
     subject_api,
     comparisons,
+    vendor_names,
     unknowns,
 )
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hwlint.classify.evidence import SELF_DEVICE, gather, is_seeding
+from hwlint.catalog import Catalog
+from hwlint.classify.evidence import SELF_DEVICE, gather, is_idle, is_plain_group
 from hwlint.classify.gate_evidence import unread_skip
-from hwlint.classify.subject import Subject, facts, kinds
+from hwlint.classify.names import names_library
+from hwlint.classify.subject import DEVICE_LABELS, Subject, facts, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
 from hwlint.scan.facts import Function
@@ -42,7 +44,7 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
         tests = tuple(judge_test(cls, owner, function) for owner, function in collected(cls))
     if not tests:
         return None
-    label, confidence = combine(tests)
+    label, confidence = combine(tests, cls.suite.catalog)
     return Verdict(
         path=cls.path,
         class_name=cls.facts.qualname,
@@ -109,13 +111,14 @@ def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
     The strongest reason decides; others of the same label only add to it, and reasons for another label that the first
     does not explain lower the confidence. An unknown makes it likely at best.
     """
+    reasons_given = [e for e in evidence if e.argues_for and e.kind != "vendor-name"]
     for_many = any(e.kind == "instantiated" for e in evidence)
     restricted = any(e.kind in ("gate", "vendor-gate", "only-decorator") for e in evidence)
     arguments = [
         # A test that runs on the CPU too can only use one vendor's API under a condition.
         e
-        for e in evidence
-        if e.argues_for and not (e.kind == "vendor-api" and for_many and not restricted)
+        for e in reasons_given
+        if not (e.kind == "vendor-api" and for_many and not restricted)
     ]
     unknown = any(e.kind == "unknown" for e in evidence)
     if not arguments:
@@ -133,8 +136,10 @@ def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
     margin = scores[label] - max((scores[name] for name in against), default=0.0)
     if margin < 1:
         return label, "unsure"
-    compared = any(e.kind == "comparison" for e in evidence)
     kinds_found = {e.kind for e in evidence}
+    # A test that runs for several devices may well ask which one it is on: that is no doubt about what it is.
+    compared = "comparison" in kinds_found and not ("instantiated" in kinds_found and label == "ACCELERATOR")
+    named = "vendor-name" in kinds_found and label == "ACCELERATOR"
     optional = "partial-gate" in kinds_found and not kinds_found & {
         "gate",
         "vendor-gate",
@@ -145,9 +150,9 @@ def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
         proven
         and not against
         and not unknown
-        and not compared
+        and not (compared or named)
         and not optional
-        and len(arguments) == len([e for e in evidence if e.argues_for])
+        and len(arguments) == len(reasons_given)
     ):
         return label, "certain"
     return label, "likely" if proven or scores[label] >= 2 else "unsure"
@@ -172,11 +177,27 @@ def is_proven(reasons: list[Evidence], path: str) -> bool:
     return any(kind in found for kind in NEEDS) and any(kind in found for kind in USES)
 
 
-def combine(tests: tuple[TestVerdict, ...]) -> tuple[str, Confidence]:
-    """The class's label from its tests': theirs where they agree, SPLIT where they do not."""
+def combine(tests: tuple[TestVerdict, ...], catalog: Catalog) -> tuple[str, Confidence]:
+    """The class's label from its tests': theirs where they agree, SPLIT where they do not.
+
+    A class that its tests make one vendor's, and that is named after that, is so for certain.
+    """
+    label, confidence = _agreed(tests, catalog)
+    if label in DEVICE_LABELS.values() and label != "CPU" and _is_named(tests, label):
+        return label, "certain"
+    return label, confidence
+
+
+def _is_named(tests: tuple[TestVerdict, ...], label: str) -> bool:
+    named = any(e.kind == "vendor-name" and e.argues_for == label for t in tests for e in t.evidence)
+    return named and 2 * sum(t.confidence == "unsure" for t in tests) < len(tests)
+
+
+def _agreed(tests: tuple[TestVerdict, ...], catalog: Catalog) -> tuple[str, Confidence]:
     counts = Counter(t.label for t in tests)
     if len(counts) == 1:
-        return tests[0].label, _least(t.confidence for t in tests)
+        label = tests[0].label
+        return label, "certain" if carried(tests, label, catalog) else _least(t.confidence for t in tests)
     vendors = [name for name in counts if name in ("CUDA", "XPU", "MPS")]
     for_many = any(e.kind == "instantiated" for e in tests[0].evidence)
     subject = next((e.argues_for for t in tests for e in t.evidence if e.kind == "subject"), "")
@@ -186,6 +207,28 @@ def combine(tests: tuple[TestVerdict, ...]) -> tuple[str, Confidence]:
         if counts[vendors[0]] >= facts()["split"]["vendor_share"] * len(tests):
             return vendors[0], "likely"
     return SPLIT, "unsure" if any(t.confidence == "unsure" for t in tests) else "likely"
+
+
+def carried(tests: tuple[TestVerdict, ...], label: str, catalog: Catalog) -> bool:
+    """Whether the certain ones among the tests, at least half of them, settle what the class is.
+
+    Each other one has a reason for the same label that says where it runs: its fixture picks the device, it is made for
+    several, it places tensors. What is in doubt may be split off; the class stays what it is.
+    """
+    share = facts()["carried"]["share"]
+    if label == "GENERIC" or sum(t.confidence == "certain" for t in tests) < share * len(tests):
+        return False
+    return all(t.confidence == "certain" or _is_backed(t, label, catalog) for t in tests)
+
+
+def _is_backed(test: TestVerdict, label: str, catalog: Catalog) -> bool:
+    doubts = {e.kind for e in test.evidence} & {"unknown", "partial-gate", "vendor-name"}
+    if test.confidence == "unsure" or "unknown" in doubts:
+        return False
+    if label == "ACCELERATOR" and (doubts or names_library(test.name, catalog)):
+        return False
+    reasons = facts()["carried"]["kinds"].split()
+    return any(e.argues_for == label and e.kind in reasons for e in test.evidence)
 
 
 def strongest(cls: LinkedClass, tests: tuple[TestVerdict, ...], label: str) -> tuple[Evidence, ...]:
@@ -213,7 +256,11 @@ def split_counts(verdict: Verdict) -> str:
 
 
 def _nothing_found(subject: Subject) -> Evidence:
-    uses = [u for u in subject.reach.uses if not u.use.device.startswith("cpu") and not is_seeding(u.use)]
+    uses = [
+        u
+        for u in subject.reach.uses
+        if not (u.use.device.startswith("cpu") or is_idle(u.use) or is_plain_group(subject, u.use))
+    ]
     if uses:
         first = next((u for u in uses if u.use.role not in TEXT_ROLES or not u.use.sure), uses[0])
         harmless = first.use.role in TEXT_ROLES and first.use.sure

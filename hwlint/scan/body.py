@@ -17,6 +17,7 @@ from hwlint.scan.device_statements import StatementWalker
 from hwlint.scan.device_values import known_names
 from hwlint.scan.facts import DeviceUse, Gate, Span
 from hwlint.scan.names import dotted
+from hwlint.scan.programs import REFLECTIVE, RUNS, read_programs
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 DEVICE_PARAMETERS = ("device", "devices")
@@ -46,8 +47,13 @@ def read_function(
     own = [p for p in DEVICE_PARAMETERS if p in reads.parameters]
     reads_device = not own or any(p in reads.names for p in own) or "locals" in reads.names
     free = reads.names - reads.parameters - reads.stored
-    references = _references(reads, free, scope)
     flags = _flags(node, reads)
+    if not reads.names.isdisjoint(_REFLECTIVE):
+        programs = read_programs(node, context)
+        free |= programs.words & scope.module
+        if not programs.read:
+            flags.add("unread")
+    references = _references(reads, free, scope)
     mixed: tuple[Span, ...] = ()
     if reads.placed and reads.operations and "device" in own:
         mixed = mixed_expressions(node, reads.operations, context)
@@ -313,7 +319,7 @@ def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:
 
 # -- flags ------------------------------------------------------------------------------------------------------------
 
-_DYNAMIC = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
+_REFLECTIVE = REFLECTIVE | RUNS
 _SUBPROCESS = frozenset(("subprocess", "Popen", "check_output", "check_call", "run_process_no_exception"))
 _GOLDEN = frozenset(("self", name) for name in GOLDEN if name.startswith("assert"))
 
@@ -322,7 +328,7 @@ def _flags(node: FunctionNode, reads: Reads) -> set[str]:
     """Flags that the names alone tell."""
     flags: set[str] = set()
     names = reads.names
-    if not names.isdisjoint(_DYNAMIC):
+    if not names.isdisjoint(REFLECTIVE):
         flags.add("dynamic")
     if not names.isdisjoint(_SUBPROCESS):
         flags.add("subprocess")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
@@ -24,6 +25,8 @@ class ScanContext:
     """Lines with a word that can name a device or a gate, sorted."""
     call_lines: tuple[int, ...] = ()
     """Lines that name a device module after a dot, sorted."""
+    tree: ast.Module | None = None
+    """The module, for the few questions about all of it."""
 
     def has_hit(self, first: int, last: int) -> bool:
         """Whether any of the lines ``first`` to ``last`` is worth reading for devices."""

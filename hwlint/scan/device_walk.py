@@ -127,6 +127,8 @@ class ExpressionWalker(ValueReader):
                 where = Place("parametrization", f"{carrier}.{last}()", False)
             elif last == "getattr" and at == 1 and isinstance(first, ast.Name) and first.id == "torch":
                 where = Place("api", "getattr(torch, )")
+            elif last == "setattr" and at == 2:
+                where = _attribute_place(node.args)
             elif where.role == "unknown" and parameters is not None and at < len(parameters):
                 named = by_name(parameters[at], f"{short}({parameters[at]})")
                 where = where if named is UNKNOWN else named
@@ -290,6 +292,13 @@ class ExpressionWalker(ValueReader):
         pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None]
         for argument, default in pairs:
             self.visit(default, by_name(argument.arg, f"{argument.arg}="))
+
+
+def _attribute_place(arguments: list[ast.expr]) -> Place:
+    """Where the value of ``setattr(owner, name, value)`` goes: where that of ``owner.name = value`` does."""
+    name = arguments[1].value if isinstance(arguments[1], ast.Constant) else ""
+    owner = dotted(arguments[0])
+    return by_name(name, f"{owner}.{name} =" if owner else f"{name} =") if isinstance(name, str) else UNKNOWN
 
 
 SYMBOLS: dict[type, str] = {

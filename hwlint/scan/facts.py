@@ -179,7 +179,7 @@ class Function:
     """Expressions that combine tensors placed on ``device`` with tensors placed elsewhere."""
     flags: tuple[str, ...] = ()
     """Of 'string_program', 'golden', 'traced', 'fake_mode', 'subprocess', 'dynamic', 'only_super': what makes a
-    rewrite unsafe.
+    rewrite unsafe; 'unread' where code that it runs as text, or reaches by a computed name, does not stand in it.
     """
     closing_line: int = 0
 

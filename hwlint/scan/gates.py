@@ -23,7 +23,11 @@ __all__ = [
     "read_condition",
 ]
 
-SETUP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setUpModule")
+SETUP = frozenset(
+    """setUp setUpClass asyncSetUp setup_method setUpModule tearDown tearDownClass asyncTearDown teardown_method
+    tearDownModule""".split()
+)
+"""What runs around a test: only a skip in it keeps the test from running."""
 
 
 def is_gate(node: ast.expr, context: ScanContext) -> bool:

@@ -94,7 +94,9 @@ class ModuleReader:
         self.names = self._read_names(name)
         self.hit_lines = hit_lines(text, self.catalog)
         self.deep_tests = ScanContext(self.names, self.catalog, hit_lines=_deep_tests(text))
-        self.context = ScanContext(self.names, self.catalog, self.constants, {}, self.hit_lines, call_lines(text))
+        self.context = ScanContext(
+            self.names, self.catalog, self.constants, {}, self.hit_lines, call_lines(text), self.tree
+        )
         self._read_constants(self.tree.body)
         self.context.helper_parameters.update(_helper_parameters(self.tree.body))
         self._read_body(self.tree.body, ())

@@ -90,7 +90,8 @@ class _Linker:
         top = [c for c in candidates if not any(b.keyword in ("def", "class") for b in c.facts.blocks)]
         if before is not None:
             above = [c for c in candidates if c.facts.line < before.line]
-            scoped = [c for c in above if c in top or _same_scope(c.facts, before)]
+            # 'Outer.Inner' says itself where it stands.
+            scoped = [c for c in above if c in top or _same_scope(c.facts, before) or "." in name]
             return scoped[-1] if scoped else None
         return top[-1] if top else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,9 +24,9 @@ class Base:
 
     @property
     def opaque(self) -> bool:
-        if self.target is not None or self.framework is not None or self.name == "object":
+        if self.target is not None or self.framework is not None or hasattr(builtins, self.name):
             return False
-        # A base of the standard library that the catalog does not have (abc.ABC) brings no tests and no device.
+        # Nor does a base of the standard library that the catalog does not have (abc.ABC) bring tests or a device.
         head = self.name.partition(".")[0]
         return head == "unittest" or head not in sys.stdlib_module_names
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hwlint.catalog.packages import foreign_packages
+from hwlint.catalog.packages import foreign_packages, touches_no_hardware
 from hwlint.scan.facts import Constant, DeviceUse, Function, Gate, ModuleFacts
 from hwlint.suite.imports import candidate_paths
 from hwlint.suite.model import LinkedClass, Suite
@@ -277,6 +277,8 @@ class _Follower:
                     functions.append(member)
             elif head in scope.imports:
                 qualified = scope.imports[head] + dot + rest
+                if not dot and self._read_by_member(reached, head, qualified):
+                    continue
                 self._follow_import(reached.module, qualified, functions, constants, classes, unknown)
             elif reached.module.star_imports:
                 self._follow_name(reached.module, head, functions, constants, classes, hops=0)
@@ -334,6 +336,12 @@ class _Follower:
         names = dict.fromkeys(name for owner in cls.mro for name in self._own(owner))
         return [found for name in names if (found := self._method(cls, name)) is not None]
 
+    def _read_by_member(self, reached: Reached, head: str, qualified: str) -> bool:
+        """Whether ``head`` is a module of the suite that the function reads members of: each is a reference itself."""
+        if self._module(reached.module.path, qualified) is None:
+            return False
+        return any(reference.startswith(f"{head}.") for reference in reached.function.references)
+
     def _follow_import(
         self,
         module: ModuleFacts,
@@ -349,9 +357,12 @@ class _Follower:
         for cut in range(len(parts) - 1, 0, -1):
             target = self._module(module.path, ".".join(parts[:cut]))
             if target is not None:
-                self._follow_name(target, parts[cut], functions, constants, classes, hops=0)
+                found = self._follow_name(target, parts[cut], functions, constants, classes, hops=0)
+                if not found and self._module(module.path, qualified) is not None:
+                    unknown.append(qualified)
                 return
-        unknown.append(qualified)
+        if not touches_no_hardware(qualified):
+            unknown.append(qualified)
 
     def _follow_name(
         self,

@@ -174,3 +174,19 @@ def test_grafted_tests() -> None:
     cls = get_class(suite, "CpuTests")
     assert [t.function.name for t in cls.grafted_tests] == ["test_a"]
     assert cls.is_test_class and cls.facts.dynamic
+
+
+def test_a_base_inside_another_class_and_builtin_types_as_bases() -> None:
+    suite = suite_of(
+        """
+        class Outer:
+            class Base(TestCase):
+                def test_a(self): ...
+        class A(Outer.Base): ...
+        class Count(int): ...
+        class Unknown(Missing.Base): ...
+        """
+    )
+    assert [t.function.name for t in get_class(suite, "A").inherited_tests] == ["test_a"]
+    assert not get_class(suite, "A").opaque_bases and not get_class(suite, "Count").opaque_bases
+    assert get_class(suite, "Unknown").opaque_bases == ("Missing.Base",)

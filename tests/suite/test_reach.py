@@ -296,3 +296,57 @@ def test_class_reach_is_the_union_of_its_tests() -> None:
         every = {f.symbol for _, test in all_tests(cls) for f in reach(cls, test).functions}
         assert {f.symbol for f in class_reach(cls).functions} == every
         assert {u.use.device for u in class_reach(cls).uses} == {"cuda", "xpu"}
+
+
+def test_a_module_that_is_read_by_its_members() -> None:
+    files = {
+        "test/helpers.py": "def place(x):\n    return x.cuda()\n",
+        PATH: """
+            try:
+                from . import helpers
+            except ImportError:
+                import helpers
+
+            class A(TestCase):
+                def test_members(self):
+                    helpers.place(1)
+
+                def test_whole(self):
+                    run(helpers)
+            """,
+    }
+    found = reach_of(files, "A", "test_members")
+    assert symbols(found) == ["A.test_members", "place"] and not found.unknown
+    assert reach_of(files, "A", "test_whole").unknown == ("helpers",)
+
+
+def test_a_module_inside_a_package_that_is_named_through_it() -> None:
+    files = {
+        "test/kit/__init__.py": "",
+        "test/kit/deep.py": "def place(x):\n    return x.cuda()\n",
+        PATH: """
+            import kit.deep
+
+            class A(TestCase):
+                def test_a(self):
+                    kit.deep.place(1)
+            """,
+    }
+    assert reach_of(files, "A", "test_a").unknown == ("kit.deep",)
+
+
+def test_modules_that_use_no_device_are_followed_where_the_tree_has_them() -> None:
+    test = """
+        from test.support import gc_collect
+        from tools.stats.upload import send
+        from tools.other import run
+
+        class A(TestCase):
+            def test_a(self):
+                gc_collect()
+                send()
+                run()
+        """
+    assert reach_of({PATH: test}, "A", "test_a").unknown == ("tools.other.run",)
+    found = reach_of({PATH: test, "tools/stats/upload.py": "def send():\n    torch.ones(1).cuda()\n"}, "A", "test_a")
+    assert [u.symbol for u in found.uses] == ["send"]
