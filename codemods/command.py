@@ -68,6 +68,7 @@ def _command(name: str) -> type[HwlintCommand]:
 TestBase = _command("test_base")
 SuperCalls = _command("super_calls")
 SplitClass = _command("split_class")
+SplitDevices = _command("split_devices")
 DeviceParameter = _command("device_parameter")
 SkipGates = _command("skip_gates")
 AcceleratorApi = _command("accelerator_api")

@@ -8,7 +8,7 @@ from codemods.pipeline import Outcome
 from codemods.plan import REASONS
 from codemods.report import Report, plural, tests_by_device
 from hwlint.classify.verdict import Verdict
-from hwlint.suite.manifest import Entry
+from hwlint.suite.manifest import FATES, Entry
 
 MOST_ROWS = 60
 """Rows of a table that are shown; the rest is counted."""
@@ -64,9 +64,10 @@ def _tests(report: Report) -> Iterator[str]:
     by_device = tests_by_device(report)
     rows = []
     for device, row in by_device.items():
-        before, after = row["kept"] + row["renamed"] + row["lost"], row["kept"] + row["renamed"] + row["new"]
-        rows.append([device, *map(str, (before, after, row["kept"], row["renamed"], row["new"], row["lost"]))])
-    yield from _table(["device", "before", "after", "kept", "renamed", "new", "lost"], rows)
+        kept = row["kept"] + row["renamed"]
+        counts = (kept + row["moved"] + row["lost"], kept + row["new"], *(row[fate] for fate in FATES))
+        rows.append([device, *map(str, counts)])
+    yield from _table(["device", "before", "after", *FATES], rows)
 
 
 def _renamed(report: Report) -> Iterator[str]:

@@ -19,6 +19,7 @@ ORDER = (
     ("accelerator_api", "AcceleratorApi"),
     ("profiler_activities", "ProfilerActivities"),
     ("distributed_backend", "DistributedBackend"),
+    ("split_devices", "SplitDevices"),
     ("class_for_device", "ClassForDevice"),
     ("contract_device", "ContractDevice"),
     ("tag_class", "TagClass"),

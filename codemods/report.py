@@ -15,6 +15,7 @@ from codemods.patch import unified_diff
 from codemods.pipeline import Outcome
 from codemods.plan import REASONS, Change, Refusal
 from codemods.write import Unwritten
+from hwlint.suite.manifest import FATES
 
 VERSION = 1
 
@@ -157,14 +158,12 @@ def as_document(report: Report, *, diffs: bool = True) -> dict[str, Any]:
 
 
 def tests_by_device(report: Report) -> dict[str, dict[str, int]]:
-    """Counts of kept, renamed, new and lost tests of the changed files by device; 'plain' for those that no device
-    made.
-    """
+    """Counts of tests of the changed files by what became of them, by device; 'plain' for those that no device made."""
     total: dict[str, Counter[str]] = {}
     for outcome in report.changed:
         for device, row in outcome.manifest.by_device().items():
             total.setdefault(device or "plain", Counter()).update(row)
-    return {d: {f: total[d][f] for f in ("kept", "renamed", "new", "lost")} for d in sorted(total)}
+    return {d: {f: total[d][f] for f in FATES} for d in sorted(total)}
 
 
 def _is_worth_a_word(outcome: Outcome) -> bool:
@@ -197,7 +196,7 @@ def _file_document(report: Report, outcome: Outcome, diffs: bool) -> dict[str, A
                 }
                 for e in outcome.manifest.of(fate)
             ]
-            for fate in ("renamed", "new", "lost")
+            for fate in FATES[1:]
         },
         "findings_before": dict(outcome.findings_before),
         "findings_after": dict(outcome.findings_after),

@@ -53,7 +53,9 @@ class SplitChange(Change):
     base: str
     """Name for what they share."""
     call: Span | None = None
-    """Of instantiate_parametrized_tests(Class), which is said once more for each further part."""
+    """Of the instantiation of the class, which is said once more for each further part."""
+    further: tuple[str, ...] = ()
+    """The instantiations of the further parts, where they are others."""
 
 
 class SplitClass(Codemod):
@@ -67,12 +69,7 @@ class SplitClass(Codemod):
         plan = PlanBuilder(self.name)
         for cls in context.test_classes():
             verdict = context.verdict(cls)
-            if (
-                verdict is None
-                or verdict.label != "SPLIT"
-                or len({t.label for t in verdict.tests}) < 2
-                or cls.is_instantiated
-            ):
+            if verdict is None or verdict.label != "SPLIT" or len({t.label for t in verdict.tests}) < 2:
                 continue
             try:
                 plan.add(_change(context, cls, verdict))
@@ -81,17 +78,34 @@ class SplitClass(Codemod):
         return plan.done()
 
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
-        return [s for change in changes if isinstance(change, SplitChange) for s in _splices(file, change)]
+        return [s for change in changes if isinstance(change, SplitChange) for s in split_splices(file, change)]
 
 
 def _change(context: Context, cls: LinkedClass, verdict: Verdict) -> SplitChange:
     """Raises Blocked."""
-    call = _check(context, cls, verdict)
-    labels = list(dict.fromkeys(t.label for t in verdict.tests))
-    if "GENERIC" in labels:
-        labels.remove("GENERIC")
-        labels.insert(0, "GENERIC")
-    by_test = {t.name: t.label for t in verdict.tests}
+    check_apart(context, cls)
+    unsure = next((t for t in verdict.tests if t.confidence == "unsure"), None)
+    if unsure is not None:
+        raise Blocked("uncertain", f"where `{unsure.name}` belongs is not sure")
+    found = [i for i in cls.instantiations if i.kind == "parametrized"]
+    if len(found) > 1 or any(i.form == "assignment" or len(i.arguments) > 1 or i.blocks for i in found):
+        raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
+    call = next((i for i in found if i.form == "call"), None)
+    labels = {t.name: t.label for t in verdict.tests}
+    return split_change(SplitClass.name, context, cls, labels, "GENERIC", call)
+
+
+def split_change(
+    codemod: str, context: Context, cls: LinkedClass, by_test: Mapping[str, str], first: str, call: Instantiation | None
+) -> SplitChange:
+    """The change that gives each label of ``by_test`` a class; that of ``first``, where it is one, keeps the name.
+
+    Raises Blocked where a name that it needs is taken.
+    """
+    labels = list(dict.fromkeys(by_test.values()))
+    if first in labels:
+        labels.remove(first)
+        labels.insert(0, first)
     taken = members_of_module(context)
     parts = []
     for label in labels:
@@ -108,7 +122,7 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict) -> SplitChange
     placed = {name for part in parts for name in (*part.tests, *part.helpers)}
     moved += [(base, m.name) for m in cls.facts.methods if m.name not in placed]
     return SplitChange(
-        codemod=SplitClass.name,
+        codemod=codemod,
         symbol=qualname,
         span=class_span(cls.facts),
         description="split into " + " and ".join(f"{part.name} ({part.label})" for part in parts),
@@ -147,8 +161,8 @@ def _helpers_of_one(cls: LinkedClass, labels: Mapping[str, str], label: str) -> 
     )
 
 
-def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiation | None:
-    """Raise Blocked where the class cannot be taken apart; else its instantiate_parametrized_tests."""
+def check_apart(context: Context, cls: LinkedClass) -> None:
+    """Raise Blocked where the class cannot be taken apart."""
     facts = cls.facts
     if facts.tag is not None:
         raise Blocked("contradiction", f"it is tagged {facts.tag.label}")
@@ -168,9 +182,6 @@ def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiatio
         raise Blocked("subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it")
     if cls.foreign_instantiations or any(cls.name in (g.target, g.template) for g in cls.module.grafts):
         raise Blocked("dynamic", "its tests are used elsewhere")
-    unsure = next((t for t in verdict.tests if t.confidence == "unsure"), None)
-    if unsure is not None:
-        raise Blocked("uncertain", f"where `{unsure.name}` belongs is not sure")
     names = [m.name for m in facts.methods]
     twice = next((n for n in names if names.count(n) > 1), "")
     if twice:
@@ -186,16 +197,13 @@ def _check(context: Context, cls: LinkedClass, verdict: Verdict) -> Instantiatio
         raise Blocked("dynamic", "it has a test by another name")
     for path in context.imported_by(cls.name):
         raise Blocked("shared-helper", f"{path} imports it")
-    found = [i for i in cls.instantiations if i.kind == "parametrized"]
-    if len(found) > 1 or any(i.form == "assignment" or len(i.arguments) > 1 or i.blocks for i in found):
-        raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
-    return next((i for i in found if i.form == "call"), None)
 
 
 # Editing
 
 
-def _splices(file: SourceFile, change: SplitChange) -> list[Splice]:
+def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
+    """The class taken apart. Raises Blocked for what the change cannot know: how the class is written."""
     node = file.class_at(change.class_line)
     check_names_in(file, node, change.call)
     chunks = list(_chunks(file, node))
@@ -228,9 +236,12 @@ def _further_calls(file: SourceFile, change: SplitChange) -> Splice:
     assert change.call is not None
     line = change.call.end_line
     rest = file.text[file.range_of(change.call)[1] : file.line_end(line)].strip(BLANK)
-    if rest or not file.starts_line(file.range_of(change.call)[0]) or change.call.line != line:
+    several_lines = change.call.line != line and not change.further
+    if rest or not file.starts_line(file.range_of(change.call)[0]) or several_lines:
         raise Blocked("layout", f"the call on line {line} shares its line")
     text, at, line_break = file.line_text(line), file.line_end(line), file.line_break(line)
+    if change.further:
+        return Splice(at, at, "".join(f"{line_break}{one}" for one in change.further))
     name = change.parts[0].name
     opened = text.index("(")
     lines = [text[:opened] + text[opened:].replace(name, part.name, 1) for part in change.parts[1:]]
@@ -295,15 +306,23 @@ def _header_end(file: SourceFile, node: ast.ClassDef) -> int:
     return node.lineno
 
 
-def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
-    """Raise Blocked where the parts hang together by names of the class's own scope, or by private ones."""
-    bound = {
-        target.id
+def assigned_names(node: ast.ClassDef) -> set[str]:
+    """Names that the class's body assigns."""
+    return {
+        child.id
         for s in node.body
         if isinstance(s, (ast.Assign, ast.AnnAssign))
         for target in (s.targets if isinstance(s, ast.Assign) else [s.target])
-        if isinstance(target, ast.Name)
-    } | {s.name for s in node.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+        for child in ast.walk(target)
+        if isinstance(child, ast.Name)
+    }
+
+
+def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
+    """Raise Blocked where the parts hang together by names of the class's own scope, or by private ones."""
+    bound = assigned_names(node) | {
+        s.name for s in node.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }
     for statement in node.body:
         heads: list[ast.AST] = []
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hwlint.catalog import Catalog
 from hwlint.scan.facts import Decorator, Function, Literals
 from hwlint.suite.model import LinkedClass, Suite
 
@@ -38,6 +39,8 @@ class TestId:
     line: int
     owner: str = ""
     """'path::Class' of the class that defines the test, where that is another one."""
+    skipped: bool = False
+    """Whether an ``@only...`` decorator always skips it on its device."""
 
     @property
     def exact(self) -> bool:
@@ -117,7 +120,19 @@ def _test_id(
         template_test=function.name,
         line=function.line,
         owner="" if owner is cls else f"{owner.path}::{owner.facts.qualname}",
+        skipped=device != "" and not may_run(cls.suite.catalog, function, device),
     )
+
+
+def may_run(catalog: Catalog, function: Function, device: str) -> bool:
+    """Whether the ``@only...`` decorators of a test let it run on a device type."""
+    for decorator in function.decorators:
+        entry = catalog.find_decorator(decorator.qualified)
+        if entry is None or entry.role != "whitelist" or decorator.called:
+            continue
+        if device == "cpu" if entry.devices == ("accelerator",) else entry.devices and device not in entry.devices:
+            return False
+    return True
 
 
 def generated_names(function: Function, device: str) -> Iterator[str]:

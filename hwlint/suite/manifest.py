@@ -8,12 +8,14 @@ new.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from hwlint.suite.ids import TestId
 
-Fate = Literal["kept", "renamed", "new", "lost"]
+Fate = Literal["kept", "renamed", "new", "moved", "lost"]
+"""'moved': gone from a device where a decorator always skipped it, and there on another."""
+FATES: tuple[Fate, ...] = get_args(Fate)
 Template = tuple[str, str]
 """(qualified class, test) in the source."""
 PLAIN = ""
@@ -22,7 +24,7 @@ PLAIN = ""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What became of one test on one device; ``before`` is None for a new one, ``after`` for a lost one."""
+    """What became of one test on one device; ``before`` is None for a new one, ``after`` for one that is gone."""
 
     fate: Fate
     device: str
@@ -52,7 +54,7 @@ class Manifest:
         """Counts by device ('' for plain tests), devices sorted."""
         counts: dict[str, dict[Fate, int]] = {}
         for entry in self.entries:
-            row = counts.setdefault(entry.device, {"kept": 0, "renamed": 0, "new": 0, "lost": 0})
+            row = counts.setdefault(entry.device, dict.fromkeys(FATES, 0))
             row[entry.fate] += 1
         return dict(sorted(counts.items()))
 
@@ -110,6 +112,8 @@ def _compare_template(old: dict[str, list[TestId]], new: dict[str, list[TestId]]
     lost += (Entry("lost", PLAIN, before=one) for one in plain)
     for device, ids in rest_old.items():
         lost += (Entry("lost", device, before=one) for one in ids)
+    if new:
+        lost = [replace(e, fate="moved") if e.before is not None and e.before.skipped else e for e in lost]
     return entries, lost
 
 

@@ -99,15 +99,17 @@ def count_outcomes(run: Run) -> Mapping[str, int]:
 def finish(
     comparisons: Sequence[Comparison], before: Sequence[Run], after: Sequence[Run],
     templates_before: Collection[tuple[str, str]], renames: Mapping[str, str] = NO_RENAMES,
+    templates_after: Collection[tuple[str, str]] = (),
 ) -> tuple[Comparison, ...]:  # fmt: skip
     """Settle what one device's runs cannot say alone, for the comparisons of one file.
 
-    A test that was skipped on a device and is gone from it is *moved*, not lost, if another device has it now. A test
-    that passes now is *unlocked* if it existed before and passed on none of the devices: it was skipped there, or only
+    A test that was skipped on a device and is gone from it is *moved*, not lost, if another device has it now, or the
+    file still defines it: for a device that is not among these, in a class that was split off perhaps. A test that
+    passes now is *unlocked* if it existed before and passed on none of the devices: it was skipped there, or only
     another device's variant of it was made.
 
     Args:
-        templates_before: (class, test) pairs that the file before defines in its text.
+        templates_before, templates_after: (class, test) pairs that the file defines in its text.
     """
     passed_before = {test.template for run in before for test in run.tests if run.outcome(test).kind.is_good}
     after_tests = {test.name: test for run in after for test in run.tests}
@@ -115,7 +117,17 @@ def finish(
         replace(
             comparison,
             changes=tuple(
-                _settle(change, comparison, before, after, after_tests, passed_before, templates_before, renames)
+                _settle(
+                    change,
+                    comparison,
+                    before,
+                    after,
+                    after_tests,
+                    passed_before,
+                    templates_before,
+                    renames,
+                    templates_after,
+                )  # fmt: skip
                 for change in comparison.changes
             ),
         )
@@ -127,10 +139,14 @@ def _settle(
     change: Change, comparison: Comparison, before: Sequence[Run], after: Sequence[Run],
     after_tests: Mapping[str, LoadedTest], passed_before: Collection[tuple[str, str]],
     templates_before: Collection[tuple[str, str]], renames: Mapping[str, str],
+    templates_after: Collection[tuple[str, str]],
 ) -> Change:  # fmt: skip
     if change.kind is ChangeKind.LOST:
         skipped = change.outcome_before is not None and change.outcome_before.kind is OutcomeKind.SKIPPED
-        if skipped and _exists_elsewhere(change, comparison, before, after, renames):
+        if skipped and (
+            _exists_elsewhere(change, comparison, before, after, renames)
+            or _is_still_defined(change, comparison, before, templates_after)
+        ):
             return replace(change, kind=ChangeKind.MOVED)
         return change
     if change.outcome_after is None or change.outcome_after.kind is not OutcomeKind.PASSED:
@@ -142,6 +158,20 @@ def _settle(
     existed = bool(change.before) or _is_defined(test, templates_before, renames)
     ran = any(original in passed_before for original in originals)
     return replace(change, unlocked=test.device_type not in (None, "cpu") and existed and not ran)
+
+
+def _is_still_defined(
+    change: Change, comparison: Comparison, before: Sequence[Run], templates: Collection[tuple[str, str]]
+) -> bool:
+    gone = [
+        test for run in before if run.device == comparison.device for test in run.tests if test.name == change.before
+    ]
+    return any(
+        name.startswith(test.template_class)
+        and (test.template_test == method or test.template_test.startswith(method + "_"))
+        for test in gone
+        for name, method in templates
+    )
 
 
 def _exists_elsewhere(

@@ -44,7 +44,8 @@ def match_tests(
         One match for each test before, in order, and the tests after that nothing before became. In turn are tried:
         the same class and method; the same template, which an instantiated test shares with the plain one it was
         (``TestFoo.test_x``, ``TestFooCPU.test_x_cpu``); the same template once a device parameter is taken out of the
-        name; the same template with parameters appended.
+        name; the same template with parameters appended; the same test in the one new class whose name begins with the
+        old one's, as a class that was split off has it (``TestFoo``, ``TestFooCpuOnly``).
     """
     before, after = list(before), list(after)
     found: dict[str, tuple[tuple[LoadedTest, ...], str]] = {}
@@ -81,8 +82,27 @@ def match_tests(
         if taken:
             take(test, taken, "parametrised")
 
+    lost = [test for test in before if test.id not in found]
+    for test, taken in zip(lost, _split_off(before, lost, list(free.values()))):
+        if taken:
+            take(test, taken, "split off")
+
     matches = tuple(Match(test, *found.get(test.id, ((), "lost"))) for test in before)
     return Matching(matches, tuple(free.values()))
+
+
+def _split_off(before: list[LoadedTest], lost: list[LoadedTest], free: list[LoadedTest]) -> list[list[LoadedTest]]:
+    """For each lost test, the same one in a class that is new; none where two classes could claim it."""
+    old = {test.template_class for test in before}
+    new = _index((test for test in free if test.template_class not in old), lambda test: test.template_test)
+    wanted = _index(lost, lambda test: test.template_test)
+    found = []
+    for test in lost:
+        taken = [t for t in new.get(test.template_test, ()) if t.template_class.startswith(test.template_class)]
+        claims = {one.template_class for one in wanted[test.template_test]}
+        sure = len({t.template_class for t in taken}) == 1 and len(claims) == 1
+        found.append(taken if sure else [])
+    return found
 
 
 def _renamed(test: LoadedTest, renames: Mapping[str, str]) -> LoadedTest:

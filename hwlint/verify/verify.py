@@ -141,12 +141,22 @@ def _compare(
             )
             for device, run in after.items()
         ]
-        try:
-            templates = defined_templates(sources[file])
-        except SyntaxError:
-            templates = frozenset()
-        comparisons += finish(compared, list(before.values()), list(after.values()), templates, request.renames)
+        comparisons += finish(
+            compared,
+            list(before.values()),
+            list(after.values()),
+            _templates(sources[file]),
+            request.renames,
+            _templates(_read(Path(file))),
+        )
     return tuple(comparisons)
+
+
+def _templates(source: str) -> frozenset[tuple[str, str]]:
+    try:
+        return defined_templates(source)
+    except SyntaxError:
+        return frozenset()
 
 
 def _empty(run: Run) -> Run:

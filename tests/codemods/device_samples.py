@@ -108,6 +108,23 @@ class GroupTest(TestCase):
 
 instantiate_device_type_tests(GroupTest, globals())
 """,
+    "split_devices": HEAD
+    + """
+
+class SortTest(TestCase):
+    def _size(self):
+        return 2
+
+    def test_sum(self, device):
+        torch.ones(self._size(), device=device)
+
+    @onlyCUDA
+    def test_jit(self, device):
+        torch.cuda.jiterator._create_jit_fn(str(self._size()))
+
+
+instantiate_device_type_tests(SortTest, globals())
+""",
     "split_class": PLAIN_HEAD
     + '''
 

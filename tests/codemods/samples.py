@@ -111,7 +111,10 @@ class PlainTest(unittest.TestCase):
 """By codemod; a codemod that joins adds its own."""
 SAMPLES.update(DEVICE_SAMPLES)
 
-OPTIONS: dict[str, dict[str, bool]] = {"split_class": {"unsafe": True, "split": True}}
+OPTIONS: dict[str, dict[str, bool]] = {
+    "split_class": {"unsafe": True, "split": True},
+    "split_devices": {"unsafe": True, "split": True},
+}
 """What a codemod has to be asked for with, where that is more than ``--unsafe``."""
 
 TOGETHER: dict[str, tuple[str, ...]] = {"tidy_imports": ("test_base", "tidy_imports")}

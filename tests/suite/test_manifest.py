@@ -39,7 +39,7 @@ ON_TWO = ON_CUDA.replace('"cuda"', '("cpu", "cuda")')
 def test_nothing_changes() -> None:
     manifest = compare(ids(PLAIN), ids(PLAIN))
     assert not manifest.changed
-    assert manifest.by_device() == {"": {"kept": 1, "renamed": 0, "new": 0, "lost": 0}}
+    assert manifest.by_device() == {"": {"kept": 1, "renamed": 0, "new": 0, "moved": 0, "lost": 0}}
 
 
 def test_a_class_that_is_instantiated_keeps_its_tests_under_other_names() -> None:
@@ -100,3 +100,34 @@ instantiate_parametrized_tests(A)
 """
     unknown = known.replace("[1, 2]", "numbers()")
     assert not compare(ids(known), ids(unknown)).lost
+
+
+def test_a_test_that_was_always_skipped_on_a_device_has_moved() -> None:
+    before = """
+    class A(TestCase):
+        def test_a(self, device): pass
+        @onlyCPU
+        def test_b(self, device): pass
+
+    instantiate_device_type_tests(A, globals(), only_for=("cpu", "cuda"))
+    """
+    after = """
+    class A(TestCase):
+        def test_a(self, device): pass
+    class B(TestCase):
+        @onlyCPU
+        def test_b(self, device): pass
+
+    instantiate_device_type_tests(A, globals(), only_for=("cpu", "cuda"))
+    instantiate_device_type_tests(B, globals(), only_for="cpu")
+    """
+    renames = {("A", "test_b"): ("B", "test_b")}
+    assert fates(before, after, renames) == [
+        "kept: ACPU.test_a_cpu",
+        "kept: ACUDA.test_a_cuda",
+        "renamed cpu: ACPU.test_b_cpu -> BCPU.test_b_cpu",
+        "moved cuda: ACUDA.test_b_cuda -> -",
+    ]
+    gone = after.replace('only_for="cpu"', 'only_for="cuda"')
+    assert "lost cpu: ACPU.test_b_cpu -> -" in fates(before, gone, renames)
+    assert "lost cuda: ACUDA.test_b_cuda -> -" in fates(before, after.split("class B")[0], {})

@@ -54,12 +54,17 @@ def test_counts_and_kinds() -> None:
     assert comparison.is_bad
 
 
-def settle(before: list[Run], after: list[Run], templates: frozenset[tuple[str, str]] = frozenset()) -> dict[str, str]:
+Templates = frozenset[tuple[str, str]]
+
+
+def settle(
+    before: list[Run], after: list[Run], templates: Templates = frozenset(), now: Templates = frozenset()
+) -> dict[str, str]:
     by_device = {one.device: one for one in before}
     comparisons = [compare_runs(by_device[one.device], one) for one in after]
     return {
         f"{change.device} {change.after or change.before}": f"{change.kind.value}{' unlocked' * change.unlocked}"
-        for comparison in finish(comparisons, before, after, templates)
+        for comparison in finish(comparisons, before, after, templates, templates_after=now)
         for change in comparison.changes
     }
 
@@ -91,6 +96,15 @@ def test_moved_when_it_was_skipped_here_and_runs_elsewhere_now() -> None:
     before = [run(Side.BEFORE, device, a=(PLAIN, SKIPPED)) for device in ("cpu", "reference")]
     after = [run(Side.AFTER, "cpu"), run(Side.AFTER, "reference", a=(ON_REFERENCE, PASSED))]
     assert settle(before, after)["cpu TestA.test_x"] == "moved"
+
+
+def test_moved_when_it_was_skipped_here_and_is_there_for_a_device_that_was_not_run() -> None:
+    skipped, ran = ([run(Side.BEFORE, "cpu", a=(PLAIN, outcome))] for outcome in (SKIPPED, PASSED))
+    after = [run(Side.AFTER, "cpu")]
+    for name, kind in (("TestA", "moved"), ("TestACudaOnly", "moved"), ("TestB", "lost")):
+        now = frozenset({(name, "test_x")})
+        assert settle(skipped, after, now=now)["cpu TestA.test_x"] == kind
+        assert settle(ran, after, now=now)["cpu TestA.test_x"] == "lost"
 
 
 def test_lost_when_it_ran_here() -> None:

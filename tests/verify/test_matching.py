@@ -62,6 +62,19 @@ def test_lost_and_new() -> None:
     assert [other.name for other in matching.new] == ["TestB.test_y"]
 
 
+def test_a_class_that_was_split_off() -> None:
+    kept = test("TestACPU.test_x_cpu", "cpu", "TestA.test_x")
+    before = [kept, test("TestACPU.test_y_cpu", "cpu", "TestA.test_y")]
+    there = test("TestACpuOnlyCPU.test_y_cpu", "cpu", "TestACpuOnly.test_y")
+    assert pairs(before, [kept, there])[1] == ("TestACPU.test_y_cpu", ["TestACpuOnlyCPU.test_y_cpu"], "split off")
+    elsewhere = test("TestBCPU.test_y_cpu", "cpu", "TestB.test_y")
+    assert pairs(before, [kept, elsewhere])[1][2] == "lost", "another class may well have a test of that name"
+    twice = [there, test("TestADeviceCPU.test_y_cpu", "cpu", "TestADevice.test_y")]
+    assert pairs(before, [kept, *twice])[1][2] == "lost", "which of the two it became cannot be told"
+    old = test("TestACpuOnlyCPU.test_z_cpu", "cpu", "TestACpuOnly.test_z")
+    assert pairs([*before, old], [kept, there, old])[1][2] == "lost", "that class was there before"
+
+
 def test_renamed_class_and_test() -> None:
     assert pairs([test("TestA.test_x")], [test("TestB.test_x")], TestA="TestB")[0][1] == ["TestB.test_x"]
     matching = match_tests([test("TestA.test_x")], [test("TestB.test_z")], {"TestA.test_x": "TestB.test_z"})
