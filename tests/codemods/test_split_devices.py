@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.codemods.harness import check_invariants, migrate, migrated, reasons
+from tests.support import run_torch_tests
 
 HEAD = """\
 import torch
@@ -174,7 +174,7 @@ def test_torch_runs_the_same_tests_before_and_after(torch_python: Path, tmp_path
     for name, text in (("before", SOURCE), ("after", AFTER)):
         file = tmp_path / f"test_{name}.py"
         file.write_text(text)
-        run = subprocess.run([torch_python, file, "-v"], cwd=tmp_path, capture_output=True, text=True)
+        run = run_torch_tests(torch_python, file)
         assert run.returncode == 0, run.stderr
         lines = [line.split() for line in run.stderr.splitlines() if line.startswith("test_")]
         counted.append(sorted((words[0], words[-1]) for words in lines))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from hwlint.rules.rebound_members import ReboundMember
-from tests.support import PATH, check, codes
+from tests.support import PATH, check, codes, run_torch_tests
 
 
 def test_inherited_tests_lost_across_files() -> None:
@@ -275,6 +274,6 @@ def test_torch_breaks_the_bad_example_and_runs_the_good_one(torch_python: Path, 
         file = tmp_path / f"test_{name}.py"
         text = text.replace("Classification, TestCase", "Classification, run_tests, TestCase")
         file.write_text(f"import torch\n{text}\n\nif __name__ == '__main__':\n    run_tests()\n")
-        run = subprocess.run([torch_python, file, "-q"], cwd=tmp_path, capture_output=True, text=True)
+        run = run_torch_tests(torch_python, file)
         assert run.returncode == status, run.stderr
         assert ("TypeError" in run.stderr) == bool(status)
