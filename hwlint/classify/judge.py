@@ -12,13 +12,15 @@ from hwlint.classify.names import names_library
 from hwlint.classify.subject import DEVICE_LABELS, Subject, facts, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
-from hwlint.scan.facts import Function
+from hwlint.scan.facts import AcceleratorCall, Function
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass, Suite
 from hwlint.suite.reach import class_reach, reach
 
 ORDER: tuple[Confidence, ...] = ("certain", "likely", "unsure")
 SPLIT = "SPLIT"
+ASKS = ("is_available", "device_count")
+"""Functions of a device module by which a test finds out whether it is there."""
 SHOWN_EVIDENCE = 6
 
 
@@ -45,6 +47,11 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
     if not tests:
         return None
     label, confidence = combine(tests, cls.suite.catalog)
+    evidence = strongest(cls, tests, label)
+    asks = next((c for c in cls.facts.accelerator_calls if c.name.rpartition(".")[2] in ASKS), None)
+    if label == "GENERIC" and asks is not None:
+        confidence = _least((confidence, "likely"))
+        evidence = (*evidence[: SHOWN_EVIDENCE - 1], _asks_for_a_device(cls, asks))
     return Verdict(
         path=cls.path,
         class_name=cls.facts.qualname,
@@ -53,9 +60,15 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
         confidence=confidence,
         current=cls.label,
         current_inherited=cls.label_inherited,
-        evidence=strongest(cls, tests, label),
+        evidence=evidence,
         tests=tests,
     )
+
+
+def _asks_for_a_device(cls: LinkedClass, call: AcceleratorCall) -> Evidence:
+    """A GENERIC class that asks whether a device is there: upstream's newer linter takes no such class (HW110)."""
+    message = f"`{call.name}()` is called in its body"
+    return Evidence("accelerator-call", "", message, cls.path, call.span, kinds()["accelerator-call"].weight)
 
 
 def reaches_nothing(cls: LinkedClass) -> bool:

@@ -175,3 +175,11 @@ def test_a_vendor_class_that_is_named_so_is_certain(path: str, label: str, body:
 def test_a_name_makes_no_generic_test_a_vendor_s() -> None:
     verdict = verdict_in("test/test_cuda_names.py", class_of("self.assertEqual(1, 1)", base="TestCase"))
     assert said(verdict) == ("GENERIC", "certain")
+
+
+def test_a_class_that_only_asks_for_a_device_is_not_generic_beyond_doubt() -> None:
+    body = "for x in range(2):\n            if not {}:\n                continue"
+    verdict = judge_body(body.format("torch.cuda.is_available()"))
+    assert said(verdict) == ("GENERIC", "likely")
+    assert verdict.evidence[-1].message == "`torch.cuda.is_available()` is called in its body"
+    assert said(judge_body(body.format("x"))) == ("GENERIC", "certain")
