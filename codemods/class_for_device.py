@@ -22,7 +22,7 @@ from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
-from hwlint.scan.facts import Decorator, Function
+from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function
 from hwlint.scan.names import span_of
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
@@ -30,7 +30,6 @@ from hwlint.suite.model import LinkedClass
 INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
 FLAGS = {"mps": ", allow_mps=True", "xpu": ", allow_xpu=True"}
 """What ``only_for`` needs beside it: the loader makes these classes only where they are allowed."""
-DEVICE_LABELS = ("CPU", "CUDA", "MPS", "XPU")
 SKIPS = ("unittest.skip", "unittest.skipIf", "unittest.skipUnless")
 
 

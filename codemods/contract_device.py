@@ -20,14 +20,12 @@ from codemods.edit import SourceFile, Splice
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from codemods.tag_class import TagChange, meeting_the_contract, new_tag, tag_splices, with_tags
 from hwlint.classify.verdict import Verdict
+from hwlint.rules.collected import listed
 from hwlint.rules.home import is_binding
 from hwlint.rules.unused_device import finds_device
 from hwlint.scan.facts import Function, ModuleFacts
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
-
-SHOWN = 3
-"""Names of tests that a description gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +105,7 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
         steps.append(tagging.description)
     if tests:
         why = f" ({import_time})" if import_time else ""
-        steps.append(f"take `device` in {_names(tests)}, which the contract asks for{why}")
+        steps.append(f"take `device` in {listed([t.name for t in tests])}, which the contract asks for{why}")
     return ContractChange(
         codemod=ContractDevice.name,
         symbol=cls.facts.qualname,
@@ -149,11 +147,6 @@ def _check_place(context: Context, cls: LinkedClass, test: Function, label: str,
             raise Blocked("mixed-devices", f"it places on `{use.name}` itself (line {use.span.line})", use.span)
     if not finds_device(cls, test):
         raise Blocked("split", "it does the same on every device, and belongs in a GENERIC class")
-
-
-def _names(tests: Sequence[Function]) -> str:
-    shown = ", ".join(f"{t.name}" for t in tests[:SHOWN])
-    return shown if len(tests) <= SHOWN else f"{shown} and {len(tests) - SHOWN} more"
 
 
 def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, ContractChange]]) -> ModuleFacts:

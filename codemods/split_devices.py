@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from codemods.class_for_device import FLAGS
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from codemods.split_class import SplitChange, assigned_names, check_apart, split_change, split_splices
 from hwlint.catalog.tables import read
-from hwlint.scan.facts import Function, Instantiation
+from hwlint.scan.facts import DEVICE_LABELS, Function, Instantiation
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.ids import may_run
 from hwlint.suite.model import LinkedClass
 
-DEVICE_LABELS = ("CPU", "CUDA", "MPS", "XPU")
-FLAGS = {"mps": ", allow_mps=True", "xpu": ", allow_xpu=True"}
-"""What ``only_for`` needs beside it: the loader makes these classes only where they are allowed."""
 KEYED_BY_CLASS = ("ops", "modules", "optims")
 """Decorators whose entries (DecorateInfo) skip and expect failures by the name of the class."""
 FIXTURES = ("setUpClass", "tearDownClass")

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from hwlint.findings import Finding, Fix, Severity
 from hwlint.rules.base import Rule, RuleContext
-from hwlint.rules.subjects import DEVICE_LABELS, UPSTREAM_FUNCTION, Subject, subjects
-from hwlint.scan.facts import LABELS, Argument, Function, Instantiation, Tag
+from hwlint.rules.subjects import UPSTREAM_FUNCTION, Subject, subjects
+from hwlint.scan.facts import DEVICE_LABELS, LABELS, Argument, Function, Instantiation, Tag
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.devices import argument
 from hwlint.suite.model import LinkedClass

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from hwlint.catalog.upstream_linter import UpstreamLinter
 from hwlint.rules.base import RuleContext
-from hwlint.scan.facts import Block, Class, Function, Instantiation
+from hwlint.scan.facts import DEVICE_LABELS, Block, Class, Function, Instantiation
 from hwlint.suite.model import LinkedClass
 
-DEVICE_LABELS = ("CPU", "CUDA", "MPS", "XPU")
 UPSTREAM_FUNCTION = "instantiate_device_type_tests"
 SCANNED = ("if", "else", "elif", "try", "except", "finally", "with", "for", "while")
 """Blocks that a linter of scope 'blocks' looks into."""

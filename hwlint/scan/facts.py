@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple
 
 LABELS = ("GENERIC", "ACCELERATOR", "CPU", "CUDA", "MPS", "XPU")
 """Members of torch.testing._internal.common_utils.HardwareClassification (torch 2.14.1), in its order."""
+DEVICE_LABELS = LABELS[2:]
+"""Those for one device type, whose name they are."""
 
 
 class Span(NamedTuple):

@@ -143,9 +143,11 @@ def _settle(
 ) -> Change:  # fmt: skip
     if change.kind is ChangeKind.LOST:
         skipped = change.outcome_before is not None and change.outcome_before.kind is OutcomeKind.SKIPPED
+        gone = [t for run in before if run.device == comparison.device for t in run.tests if t.name == change.before]
+        others = [t for run in after if run.device != comparison.device for t in run.tests]
         if skipped and (
-            _exists_elsewhere(change, comparison, before, after, renames)
-            or _is_still_defined(change, comparison, before, templates_after)
+            any(match.after for match in match_tests(gone, others, renames).matches)
+            or any(_is_made_from(t, name, method) for t in gone for name, method in templates_after)
         ):
             return replace(change, kind=ChangeKind.MOVED)
         return change
@@ -160,34 +162,16 @@ def _settle(
     return replace(change, unlocked=test.device_type not in (None, "cpu") and existed and not ran)
 
 
-def _is_still_defined(
-    change: Change, comparison: Comparison, before: Sequence[Run], templates: Collection[tuple[str, str]]
-) -> bool:
-    gone = [
-        test for run in before if run.device == comparison.device for test in run.tests if test.name == change.before
-    ]
-    return any(
-        name.startswith(test.template_class)
-        and (test.template_test == method or test.template_test.startswith(method + "_"))
-        for test in gone
-        for name, method in templates
-    )
+def _is_made_from(test: LoadedTest, name: str, method: str) -> bool:
+    """Whether the test comes from that method of that class, or of the one it was split off from."""
+    return name.startswith(test.template_class) and _is_method(test, method)
 
 
-def _exists_elsewhere(
-    change: Change, comparison: Comparison, before: Sequence[Run], after: Sequence[Run], renames: Mapping[str, str]
-) -> bool:
-    gone = [
-        test for run in before if run.device == comparison.device for test in run.tests if test.name == change.before
-    ]
-    others = [test for run in after if run.device != comparison.device for test in run.tests]
-    return any(match.after for match in match_tests(gone, others, renames).matches)
+def _is_method(test: LoadedTest, method: str) -> bool:
+    return test.template_test == method or test.template_test.startswith(method + "_")
 
 
 def _is_defined(test: LoadedTest, templates: Collection[tuple[str, str]], renames: Mapping[str, str]) -> bool:
     backwards = {new: old for old, new in renames.items()}
     classes = {test.template_class, backwards.get(test.template_class, test.template_class)}
-    return any(
-        name in classes and (test.template_test == method or test.template_test.startswith(method + "_"))
-        for name, method in templates
-    )
+    return any(name in classes and _is_method(test, method) for name, method in templates)

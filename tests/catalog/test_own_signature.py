@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hwlint.catalog import load_catalog
+from hwlint.catalog.tables import read
 
 FIND = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
 
@@ -59,3 +60,16 @@ def test_decorators_that_depend_on_the_parameters_are_marked(torch_folder: Path)
     assert {name: found for name, found in unmarked.items() if found} == {}
     assert sum(1 for found in marked.values() if found) >= 7, marked
     assert len(unmarked) > 100
+
+
+def test_members_of_the_loaders_own_bases_are_those_of_torch(torch_python: Path) -> None:
+    """Both ways: split_devices asks this list what a member that moves to a base would be hidden by."""
+    program = (
+        "import unittest\n"
+        "import torch.testing._internal.common_device_type as c\n"
+        "bases = [v for v in vars(c).values() if isinstance(v, type) and issubclass(v, c.DeviceTypeTestBase)]\n"
+        "names = {n for b in bases for n in vars(b) if not n.startswith('__')}\n"
+        "print(*sorted(names - {'_classSetupFailed', '_class_cleanups'}))\n"
+    )
+    run = subprocess.run([torch_python, "-c", program], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) == set(read("framework_bases")["device_members"].split())
