@@ -41,7 +41,7 @@ def _part(context: Context, cls: LinkedClass, label: str, code: str, found: Sequ
         if label == "GENERIC":
             return f"{_tests(found)} {take} `device`"
         allowed = context.settings.migrate.unused_device != "refuse" or not cls.is_instantiated
-        setting = "" if allowed else ' (`unused-device = "instantiated"` in [tool.hwlint.migrate] would add it)'
+        setting = "" if allowed else ' (`unused-device = "add"` in [tool.hwlint.migrate] would add it)'
         return f"{_tests(found)} {take} no `device`{setting}"
     if code == "HW105":
         decorator = f"@{first.detail}"

@@ -7,12 +7,13 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_changes import restriction, value_of
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
+from codemods.device_fixture import check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
 from codemods.device_parametrized import Parametrized, parametrized_device
@@ -25,7 +26,6 @@ from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.rules.home import home_device
-from hwlint.rules.unused_device import finds_device
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
@@ -181,8 +181,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     value = value_of(cls)
     functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
-    may_leave_it = _without_using(context, cls, gates, ungated)
-    _check_used(functions, cls, {*parametrizations, *may_leave_it})
+    gated = {f.line for f, *_ in tests if gates[id(f)].needs_accelerator} - set(ungated)
+    free = {f.line for f, *_ in tests if not gates[id(f)].needs_accelerator}
+    check_used(context, cls, functions, parametrizations, finding_it(context, cls, gated, free))
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()
@@ -329,30 +330,6 @@ def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> Functi
         removed = tuple(span for span in plan.removed if span != first)
         return replace(edit, removed=removed, swapped=(*plan.swapped, (first, "onlyAccelerator")))
     return replace(edit, removed=plan.removed, added=("onlyAccelerator",))
-
-
-def _without_using(
-    context: Context, cls: LinkedClass, gates: Mapping[int, GatePlan], ungated: Collection[int]
-) -> set[int]:
-    """Lines of tests that take the device for the contract alone, where the configuration has them do so.
-
-    Their gate keeps them off the CPU, and their fixtures or helpers find the accelerator themselves.
-    """
-    if context.settings.migrate.unused_device != "add":
-        return set()
-    gated = (f for f in cls.own_tests if gates[id(f)].needs_accelerator and f.line not in ungated)
-    return {f.line for f in gated if finds_device(cls, f)}
-
-
-def _check_used(functions: tuple[FunctionEdit, ...], cls: LinkedClass, using: Collection[int]) -> None:
-    """Raise Blocked where a test, and all that it reaches, does not run on the device; those at ``using`` may."""
-    lines = {f.line: f for f in cls.own_tests}
-    fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
-    in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)
-    for edit in functions:
-        if edit.line in lines and not (edit.spots or edit.pass_to or in_fixture or edit.line in using):
-            function = lines[edit.line]
-            raise Blocked("unused-device", f"`{function.name}` would not use it", function_span(function))
 
 
 def _class_removed(context: Context, cls: LinkedClass, gates: dict[int, GatePlan]) -> tuple[Span, ...]:

@@ -122,7 +122,7 @@ REASONS: Mapping[str, str] = {
     "result-type": "the equivalent's result is of another type, and it is used",
     "raises-without-accelerator": "the equivalent raises where there is no accelerator",
     "needs-super": "setUp and kin have to call super()",
-    "unused-device": '`device` would not be used; `unused-device = "add"` takes it where a gate keeps the CPU out',
+    "unused-device": "nothing shows that the test gets to the device: one that does the same everywhere is GENERIC",
     "encoding": "save the file as UTF-8 with one kind of line end",
     "unreadable": "mend the file first",
     "conflict": "two changes meet: run again",

@@ -162,11 +162,9 @@ class MigrateSettings:
     """Whether a class for one vendor's device is instantiated ``only_for`` it, or stays plain with a tag; 'contract':
     instantiated where upstream's linter asks for it.
     """
-    unused_device: Literal["instantiated", "refuse", "add"] = option(
-        "instantiated", choice("instantiated", "refuse", "add")
-    )
-    """Whether a test that does not use ``device`` gets it all the same, as the contract asks: in a class that is
-    instantiated already, nowhere, or where ``migrate`` instantiates the class as well."""
+    unused_device: Literal["add", "instantiated", "refuse"] = option("add", choice("add", "instantiated", "refuse"))
+    """Whether a test that does not use ``device`` gets it all the same, as the contract asks: wherever its class is, or
+    becomes, one for devices; only where the class is instantiated already; or nowhere."""
     test_base: bool = option(False, boolean)
     """Whether ``unittest.TestCase`` becomes ``common_utils.TestCase``."""
     downstream: tuple[str, ...] = option((), strings)

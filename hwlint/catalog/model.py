@@ -243,6 +243,9 @@ class FrameworkBase:
     """The device type it fixes, where it fixes one."""
     device_attribute: str = ""
     """The attribute through which a test asks for its device."""
+    on_device_type: str = ""
+    """First torch release in which its fixture runs on the ``device_type`` of the class, the CPU's included, and asks
+    the host for no device of its own: the CPU variant does what the class did on a host without accelerator."""
     has_tests: bool = False
     """It has test methods of its own, which subclasses inherit."""
     members: tuple[str, ...] = ()

@@ -147,6 +147,8 @@ def test_framework_bases() -> None:
     assert not bases["unittest.TestCase"].is_test_case
     dtensor = bases[f"{COMMON}distributed._tensor.common_dtensor.DTensorTestBase"]
     assert dtensor.accelerator_fixture and dtensor.device_attribute == "device_type"
+    assert dtensor.on_device_type
+    assert not any(base.on_device_type for base in bases.values() if not base.accelerator_fixture)
     assert not bases[f"{COMMON}common_distributed.MultiProcessTestCase"].accelerator_fixture
     old = bases[f"{COMMON}common_distributed.MultiProcContinousTest"]
     assert old is bases[f"{COMMON}common_distributed.MultiProcContinuousTest"]

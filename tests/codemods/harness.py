@@ -31,6 +31,7 @@ def migrate(
     split: bool = False,
     path: str = PATH,
     linter: LinterName = "proposed",
+    torch: str = "",
     **settings: object,
 ) -> Outcome:
     """The outcome of one file; ``files`` are others of the suite by path, ``settings`` those of migrate."""
@@ -43,7 +44,7 @@ def migrate(
     module = suite.modules[path]
     run = FileRun(
         neighbourhood,
-        Settings(upstream_linter=linter, migrate=MigrateSettings(**settings)),  # type: ignore[arg-type]
+        Settings(upstream_linter=linter, torch=torch, migrate=MigrateSettings(**settings)),  # type: ignore[arg-type]
         Options(only=only, unsafe=unsafe, split=split, labels=tuple(labels)),
         [codemod() for codemod in chosen(only)],
     )

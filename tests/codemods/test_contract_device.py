@@ -104,7 +104,7 @@ def test_the_setting_leaves_such_classes() -> None:
     (refusal,) = outcome.refusals
     assert (refusal.codemod, refusal.reason) == ("tag_class", "contract")
     assert "test_a (line 13) takes no `device`" in refusal.text
-    assert '`unused-device = "instantiated"` in [tool.hwlint.migrate]' in refusal.text
+    assert '`unused-device = "add"` in [tool.hwlint.migrate]' in refusal.text
 
 
 NO_DEVICE = a_test("self.assertEqual(1, 1)", name="test_g")

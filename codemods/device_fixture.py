@@ -1,0 +1,73 @@
+"""Classes that get to their device by their fixture, and take ``device`` for the contract alone.
+
+The contract wants the parameter of every test (pytorch/pytorch#190173), also where the base picks the device and the
+test asks ``self.device_type``. It may be there unread where each variant does what the class did before: on an
+accelerator because a gate keeps the CPU out, or on any device because the base's fixture runs on the ``device_type``
+that the loader sets (``DTensorTestBase``): the CPU variant is then what a host without accelerator ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from codemods.device_spots import newer_than
+from codemods.device_values import Blocked, FunctionEdit
+from codemods.plan import Context
+from hwlint.rules.unused_device import finds_device
+from hwlint.scan.spans import function_span
+from hwlint.suite.model import LinkedClass
+
+FIXTURE = frozenset("device_type backend init_pg destroy_pg build_device_mesh setUp world_size".split())
+"""Members of ``DTensorTestBase`` that say where it runs (torch/testing/_internal/distributed/_tensor/common_dtensor.py,
+torch 2.14.1)."""
+MAY_DIFFER = frozenset(("world_size",))
+"""Those that a class may have of its own, as long as they name no device."""
+
+
+def finding_it(context: Context, cls: LinkedClass, gated: Collection[int], free: Collection[int]) -> set[int]:
+    """Lines of tests that get to the device without reading it, whichever of their variants runs.
+
+    ``gated`` are the lines of tests that a gate keeps off the CPU, ``free`` those of tests that run on it as well.
+    """
+    candidates = {*gated, *(free if runs_on_device_type(context, cls) else ())}
+    return {f.line for f in cls.own_tests if f.line in candidates and finds_device(cls, f)}
+
+
+def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:
+    """Whether the fixture of the class runs on whatever ``device_type`` the loader sets, the CPU's included."""
+    bases = [base for base in cls.framework_bases if base.accelerator_fixture or base.device]
+    if not bases or any(not b.on_device_type or newer_than(b.on_device_type, context.settings) for b in bases):
+        return False
+    for owner in cls.mro:
+        if any(name in FIXTURE for name, _ in owner.facts.attributes):
+            return False
+        for method in owner.facts.methods:
+            plain = method.name in MAY_DIFFER and not (method.uses or method.gates)
+            if method.name in FIXTURE and not plain:
+                return False
+    return True
+
+
+def check_used(
+    context: Context,
+    cls: LinkedClass,
+    functions: Sequence[FunctionEdit],
+    using: Collection[int],
+    finding: Collection[int],
+) -> None:
+    """Raise Blocked where a test, and all that it reaches, does not run on the device.
+
+    Those at the lines ``using`` do; those at ``finding`` (see :func:`finding_it`) may take it where the configuration
+    has them do so.
+    """
+    may_add = context.settings.migrate.unused_device == "add"
+    lines = {f.line: f for f in cls.own_tests}
+    fixtures = {m.line for m in cls.facts.methods if m.kind == "setup"}
+    in_fixture = any(edit.spots or edit.pass_to for edit in functions if edit.line in fixtures)
+    for edit in functions:
+        uses = edit.spots or edit.pass_to or in_fixture or edit.line in using
+        if edit.line not in lines or uses or may_add and edit.line in finding:
+            continue
+        function = lines[edit.line]
+        setting = ' (`unused-device = "add"` in [tool.hwlint.migrate] would add it)' if edit.line in finding else ""
+        raise Blocked("unused-device", f"`{function.name}` would not use it{setting}", function_span(function))
