@@ -509,6 +509,35 @@ def tensor_type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value:
     return [Splice(end - 4, end, "to"), _whole(file, node, f"{value.place_text}, {spot.new}")]
 
 
+def is_device_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
+    """``self.assertTrue(x.is_cuda)`` -> ``self.assertEqual(x.device.type, torch.device(device).type)``.
+
+    An assertion says where the result is; a condition branches on CUDA itself.
+    """
+    end = (spot.span.end_line, spot.span.end_column)
+    ending = (n for nodes in tree.by_span.values() for n in nodes if (n.end_lineno, n.end_col_offset) == end)
+    node = next((n for n in ending if isinstance(n, ast.Attribute) and n.attr == spot.old), None)
+    if node is None:
+        raise Blocked("layout", f"`{spot.old}` is not where it was", spot.span)
+    _visible(tree, node, value)
+    start, stop = file.range_of(spot.span)
+    around = tree.parent(node)
+    if isinstance(around, ast.Assert):
+        return [Splice(start, stop, f"device.type == {value.type_text}")]
+    if isinstance(around, ast.Call) and around.args[:1] == [node]:
+        called = {"self.assertTrue": "assertEqual", "self.assertFalse": "assertNotEqual"}.get(dotted(around.func))
+        if called is not None:
+            name_end = file.node_range(around.func)[1]
+            name_start = name_end - len(dotted(around.func).partition(".")[2])
+            return [Splice(name_start, name_end, called), Splice(start, stop, f"device.type, {value.type_text}")]
+    raise Blocked("comparison", f"`{spot.old}` is compared", spot.span)
+
+
+def ask_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
+    """``if TEST_CUDA:`` -> ``if self.device_type != "cpu":``."""
+    return [_whole(file, tree.at(spot.span), spot.new)]
+
+
 Action = Callable[[SourceFile, FunctionTree, Spot, DeviceValue], list[Splice]]
 ACTIONS: dict[str, Action] = {
     "value": value_splices,
@@ -517,6 +546,8 @@ ACTIONS: dict[str, Action] = {
     "prefix": prefix_splices,
     "move": move_splices,
     "api": api_splices,
+    "ask": ask_splices,
+    "is_device": is_device_splices,
     "activity": activity_splices,
     "backend": backend_splices,
     "backend_map": backend_map_splices,

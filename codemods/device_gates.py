@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from codemods.device_questions import Question
 from codemods.device_spots import MEANT
-from codemods.device_values import Blocked
+from codemods.device_values import AVAILABLE, Blocked
 from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
 from hwlint.catalog import load_catalog
 from hwlint.catalog.claims import gate_claim
 from hwlint.scan.facts import Decorator, Function, Gate, Requirement, Span
 from hwlint.suite.reach import ReachedGate
-
-AVAILABLE = ("cuda", "xpu", "accelerator")
-"""Devices whose availability gates become onlyAccelerator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +61,22 @@ def plan_gates(
     path: str,
     compiled: bool,
     main: Span | None,
+    questions: Iterable[Question] = (),
 ) -> GatePlan:
     """The plan for one test of ``path``. ``compiled``: what it does goes through a compiler that needs triton.
+
+    ``questions`` are gates that ask the device instead.
 
     Raises Blocked for a gate that can neither go nor stay.
     """
     found = _Collected({d.span: d for d in (*function.decorators, *class_decorators)})
+    asked = {question.span: question for question in questions}
     for reached in gates:
         gate = reached.gate
-        if reached.scope == "file":
+        if reached.path == path and gate.span in asked:
+            found.needs_accelerator = found.needs_accelerator or asked[gate.span].keeps_off
+            found.allow_xpu = found.allow_xpu or not asked[gate.span].names_cuda
+        elif reached.scope == "file":
             _file_gate(reached, path, main)
         elif _gives_way(gate, reached.function or function):
             continue

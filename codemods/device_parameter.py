@@ -18,6 +18,7 @@ from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
+from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
 from codemods.device_values import Blocked, FunctionEdit
@@ -165,19 +166,23 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     for function in cls.own_tests:
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
-        plan = plan_gates(reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main)
+        asked = questions_of(context, cls, function, reached.gates)
+        plan = plan_gates(
+            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, asked
+        )
         _check_test(context, function)
         over = parametrized_device(context, function)
         if over is not None:
             plan = _with_parametrization(plan, over)
             parametrizations[function.line] = over
-        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached)
+        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached, asked)
         if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
             needs = False  # As the configuration asks: the CPU runs it, too.
         if needs and not plan.needs_accelerator:
             ungated.append(function.line)
         gates[id(function)] = replace(plan, needs_accelerator=needs)
-        tests.append((function, reached, Ground(context.catalog, context.settings, needs, over.span if over else None)))
+        gone = over.span if over else None
+        tests.append((function, reached, Ground(context.catalog, context.settings, needs, gone, asked)))
     value = value_of(cls)
     functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
     fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
@@ -274,7 +279,7 @@ def _with_parametrization(plan: GatePlan, over: Parametrized) -> GatePlan:
     )
 
 
-def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool:
+def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question]) -> bool:
     """Whether the test ran on an accelerator alone, or not at all."""
     if plan.needs_accelerator:
         return True
@@ -286,6 +291,8 @@ def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach) -> bool
         if use.construct == "api" and not _binds(context, use.name):
             continue
         if "cpu" in types or _chosen(one.use, reached):
+            continue
+        if one.path == context.path and sheltered(use.span, asked):
             continue
         return True
     return False

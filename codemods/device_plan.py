@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
@@ -126,7 +127,8 @@ def _ground_of(reached: Reached, ground: Ground) -> Ground:
 
 def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ...]:
     function = reached.function
-    spots = spots_of(function.uses, ground)
+    asked = within(function.span, ground.questions) if reached.path == cls.path else ()
+    spots = (*spots_of(function.uses, ground), *(Spot(q.span, "ask", new=q.text) for q in asked))
     if spots and reached.owner is not None and reached.owner is not cls:
         text = f"{reached.symbol} names `{spots[0].old}`, and belongs to another class"
         raise Blocked("shared-helper", text, spots[0].span)
@@ -187,6 +189,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
     if function.kind == "setup" or decorators & {"property", "cached_property", "functools.cached_property"}:
         return SELF_TYPE, ""
     if by_type and function.parameters[:1] == ("self",):
+        return SELF_TYPE, ""
+    if not need.callees and all(spot.action == "ask" for spot in need.spots):
         return SELF_TYPE, ""
     if "device" in function.parameters:
         raise Blocked(

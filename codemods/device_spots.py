@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from codemods.device_questions import Question, sheltered
 from codemods.device_values import Blocked, Spot
 from hwlint.catalog import Catalog, DeviceApi
 from hwlint.config import Settings
@@ -34,6 +35,8 @@ class Ground:
     """It is reached only where there is an accelerator."""
     gone: Span | None = None
     """A decorator that goes, whatever it names."""
+    questions: tuple[Question, ...] = ()
+    """What it asks of the device: some parts of it are reached only where there is an accelerator."""
 
 
 def newer_than(since: str, settings: Settings) -> bool:
@@ -60,8 +63,12 @@ def split_device(device: str) -> tuple[tuple[str, ...], str]:
 def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
     """The places that are rewritten among the uses of one function. Raises Blocked for what can neither stay nor go."""
     staying = (use for use in uses if ground.gone is None or not _within(use.span, ground.gone))
-    found = [spot for spot in (spot_of(use, ground) for use in staying) if spot is not None]
-    return tuple(found)
+    spots = (spot_of(use, _ground_at(use.span, ground)) for use in staying)
+    return tuple(spot for spot in spots if spot is not None)
+
+
+def _ground_at(span: Span, ground: Ground) -> Ground:
+    return replace(ground, with_accelerator=True) if sheltered(span, ground.questions) else ground
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -82,7 +89,7 @@ def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
     if use.role == "placement":
         return _placement(use, types, index, ground)
     if use.role == "comparison":
-        return _comparison(use, types, index)
+        return _comparison(use, types, index, ground)
     reason, text = {
         "text": ("golden-text", "is part of a text that is looked for"),
         "fake": ("fake-mode", "is under a fake mode"),
@@ -95,11 +102,13 @@ def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
     raise Blocked(reason, f"`{use.name}` {text}", use.span)
 
 
-def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot:
+def _placement(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot | None:
     if not use.sure:
         raise Blocked(
             "unknown-use", f"`{use.name}` goes to {use.context or 'something'} that may not be a device", use.span
         )
+    if use.name == "self.device_type" and "cpu" in types:
+        return None  # What the set-up chose, the loader sets under the same name.
     if use.construct == "string" and use.name != use.device:
         raise Blocked("unknown-use", f"`{use.name}` names more than a device", use.span)
     others = [kind for kind in types if kind not in MEANT and kind not in ground.catalog.non_accelerators]
@@ -133,7 +142,9 @@ def takes_type(use: DeviceUse) -> bool:
     return use.via.rpartition(".")[2].endswith("_type") or use.context.rstrip("= ").endswith("_type")
 
 
-def _comparison(use: DeviceUse, types: tuple[str, ...], index: str) -> Spot:
+def _comparison(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot:
+    if use.construct == "attribute" and types[0] in MEANT and ground.with_accelerator:
+        return Spot(use.span, "is_device", use.name)
     plain = use.construct in ("string", "constant") and types[0] in MEANT and len(types) == 1 and not index
     if not plain:
         raise Blocked("comparison", f"`{use.name}` is compared", use.span)

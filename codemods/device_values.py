@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from codemods.plan import REASONS, CannotEdit
 from hwlint.scan.facts import Span
 
+AVAILABLE = ("cuda", "xpu", "accelerator")
+"""Devices that a test asks for when it asks whether there is an accelerator."""
+
 
 class Blocked(CannotEdit):
     """Something that keeps a test as it is: ``reason`` is a key of REASONS, the text says it in full."""

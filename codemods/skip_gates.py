@@ -13,10 +13,9 @@ from typing import Any
 
 from codemods.device_changes import restriction
 from codemods.device_claims import check_claims
-from codemods.device_gates import AVAILABLE
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import newer_than
-from codemods.device_values import Blocked, FunctionEdit
+from codemods.device_values import AVAILABLE, Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Applicability, Change, Codemod, Context, Import, Plan, PlanBuilder
@@ -115,6 +114,8 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
             _gate(context, decorator, gates[decorator.span], takes, draft, compiled, bound)
     if not (draft.removed or draft.swapped):
         return None
+    if draft.only:
+        _check_apis(context, cls, function)
     edit = _edit_of(function, draft)
     imports = tuple(Import(COMMON_DEVICE_TYPE, name) for name in dict.fromkeys(draft.names))
     for one in imports:
@@ -229,6 +230,15 @@ def _is_bound(context: Context, use: DeviceUse) -> bool:
         entry = context.catalog.find_api(use.name)
         return entry is None or entry.kind == "vendor_only" or use.device == "cuda"
     return True
+
+
+def _check_apis(context: Context, cls: LinkedClass, function: Function) -> None:
+    """Raise Blocked where a test that every accelerator shall run calls what only one vendor's device module has."""
+    for use in _uses(cls, function):
+        if use.construct == "api" and use.role == "api":
+            entry = context.catalog.find_api(use.name)
+            if entry is None or entry.kind == "vendor_only":
+                raise Blocked("vendor-api", f"`{use.name}` is for {use.device}", use.span)
 
 
 def entry_since(context: Context, name: str) -> str:

@@ -94,6 +94,7 @@ def test_all_but_that_is_unsafe() -> None:
         (class_with("@onlyCUDA", "torch.ones(2, device=device)", "test_deterministic"), "device-claim"),
         (class_with("@onlyCUDA\n@skipCUDAIfNoMagma"), "capability-gate"),
         (class_with('@unittest.skipIf(not TEST_CUDA, "x")'), "unknown-gate"),
+        (class_with('@unittest.skipIf(not TEST_CUDA, "x")', "torch.cuda.nvtx.range_push('x')"), "vendor-api"),
         (class_with('@unittest.skipIf(TEST_XPU or not TEST_CUDA, "x")'), "compound-gate"),
         (class_with('@unittest.skipIf(TEST_XPU, "x")', "pass", parameters=""), "unused-device"),
         (class_with('@unittest.skipIf(not SM80OrLater, "x")').replace("import *", "import *", 1).replace("common_utils import *", "common_utils import *\nfrom torch.testing._internal.common_cuda import SM80OrLater"), "capability-gate"),
