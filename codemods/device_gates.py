@@ -246,7 +246,7 @@ def _is_conditional(gate: Gate, function: Function) -> bool:
 
 def _is_parametrization(gate: Gate, function: Function) -> bool:
     """Whether it asks for a capability, or triton, in a list that a test is parametrized with: the list stays."""
-    inside = any(d.span[:2] <= gate.span[:2] and gate.span[2:] <= d.span[2:] for d in function.decorators)
+    inside = any(d.span.holds(gate.span) for d in function.decorators)
     return inside and any(r.kind in ("capability", "library") for r in gate.requirements)
 
 

@@ -18,7 +18,7 @@ def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -
         if (
             isinstance(node, ast.Name)
             and node.id == cls.name
-            and not (replaced is not None and _inside(span_of(node), replaced))
+            and not (replaced is not None and replaced.holds(span_of(node)))
         ):
             raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))
         if isinstance(node, ast.Constant) and node.value == cls.name:
@@ -31,10 +31,6 @@ def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -
                 raise Blocked(
                     "class-member", f"the class has a {dotted(statement.value.func)} (line {statement.lineno})"
                 )
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def call_splices(file: SourceFile, cls: ast.ClassDef, arguments: str, replaced: Span | None) -> list[Splice]:

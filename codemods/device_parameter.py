@@ -7,7 +7,7 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_changes import restriction, value_of
@@ -16,12 +16,13 @@ from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fixture import check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
+from codemods.device_loops import device_loop
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
-from codemods.device_values import Blocked, FunctionEdit
+from codemods.device_values import Blocked, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
@@ -163,32 +164,38 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     gates: dict[int, GatePlan] = {}
     ungated: list[int] = []
     parametrizations: dict[int, Parametrized] = {}
+    loops: dict[int, Loop] = {}
     for function in cls.own_tests:
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
         asked = questions_of(context, cls, function, reached.gates)
+        loop, asked_by_loop = device_loop(context, function) or (None, ())
+        if loop is not None:
+            loops[function.line] = loop
+        gone = (*asked, *asked_by_loop)
         plan = plan_gates(
-            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, asked
+            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, gone
         )
         _check_test(context, function)
         over = parametrized_device(context, function)
         if over is not None:
             plan = _with_parametrization(plan, over)
             parametrizations[function.line] = over
-        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached, asked)
+        span = over.span if over is not None else loop.span if loop is not None else None
+        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached, asked, span)
         if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
             needs = False  # As the configuration asks: the CPU runs it, too.
         if needs and not plan.needs_accelerator:
             ungated.append(function.line)
         gates[id(function)] = replace(plan, needs_accelerator=needs)
-        gone = over.span if over else None
-        tests.append((function, reached, Ground(context.catalog, context.settings, needs, gone, asked)))
+        tests.append((function, reached, Ground(context.catalog, context.settings, needs, span, asked)))
     value = value_of(cls)
-    functions = _with_all_gates(plan_functions(context, cls, tests, value), cls, gates)
-    fallback = _with_all_gates(plan_functions(context, cls, tests, value, by_type=True), cls, gates)
+    functions = _with_loops(_with_all_gates(plan_functions(context, cls, tests, value), cls, gates), loops)
+    by_type = plan_functions(context, cls, tests, value, by_type=True)
+    fallback = _with_loops(_with_all_gates(by_type, cls, gates), loops)
     gated = {f.line for f, *_ in tests if gates[id(f)].needs_accelerator} - set(ungated)
     free = {f.line for f, *_ in tests if not gates[id(f)].needs_accelerator}
-    check_used(context, cls, functions, parametrizations, finding_it(context, cls, gated, free))
+    check_used(context, cls, functions, {*parametrizations, *loops}, finding_it(context, cls, gated, free))
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()
@@ -279,8 +286,10 @@ def _with_parametrization(plan: GatePlan, over: Parametrized) -> GatePlan:
     )
 
 
-def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question]) -> bool:
-    """Whether the test ran on an accelerator alone, or not at all."""
+def _needs_accelerator(
+    context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question], gone: Span | None
+) -> bool:
+    """Whether the test ran on an accelerator alone, or not at all; ``gone``: what stands there does not count."""
     if plan.needs_accelerator:
         return True
     for one in reached.uses:
@@ -292,7 +301,7 @@ def _needs_accelerator(context: Context, plan: GatePlan, reached: Reach, asked: 
             continue
         if "cpu" in types or _chosen(one.use, reached):
             continue
-        if one.path == context.path and sheltered(use.span, asked):
+        if one.path == context.path and (sheltered(use.span, asked) or gone is not None and gone.holds(use.span)):
             continue
         return True
     return False
@@ -325,6 +334,10 @@ def _with_all_gates(
 ) -> tuple[FunctionEdit, ...]:
     tests = {f.line: f for f in cls.own_tests}
     return tuple(with_gates(e, tests[e.line], gates[id(tests[e.line])]) if e.line in tests else e for e in edits)
+
+
+def _with_loops(edits: Sequence[FunctionEdit], loops: Mapping[int, Loop]) -> tuple[FunctionEdit, ...]:
+    return tuple(replace(edit, loop=loops[edit.line]) if edit.line in loops else edit for edit in edits)
 
 
 def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> FunctionEdit:

@@ -40,8 +40,7 @@ class Question:
 
     def shelters(self, span: Span) -> bool:
         """Whether ``span`` is reached only with an accelerator, as far as this question goes."""
-        region = self.region
-        return region is not None and region[:2] <= span[:2] and span[2:] <= region[2:]
+        return self.region is not None and self.region.holds(span)
 
 
 def questions_of(
@@ -51,7 +50,7 @@ def questions_of(
     found: dict[Span, Question] = {}
     for reached in gates:
         asking = reached.function or function
-        if reached.path == context.path and _is_own_method(cls, asking) and _is_plain(reached.gate):
+        if reached.path == context.path and _is_own_method(cls, asking) and is_plain(reached.gate):
             question = _question(context, asking, reached.gate)
             if question is not None:
                 found[question.span] = question
@@ -65,7 +64,7 @@ def _is_own_method(cls: LinkedClass, function: Function) -> bool:
     return any(m is function for m in cls.facts.methods) and function.parameters[:1] == ("self",)
 
 
-def _is_plain(gate: Gate) -> bool:
+def is_plain(gate: Gate) -> bool:
     """Whether it asks for one accelerator and nothing else."""
     if gate.form not in (*STOPS, "if_block") or gate.combine or len(gate.requirements) != 1:
         return False
@@ -133,4 +132,4 @@ def sheltered(span: Span, questions: Iterable[Question]) -> bool:
 
 def within(span: Span, questions: Iterable[Question]) -> Iterator[Question]:
     """The questions that stand inside ``span``."""
-    return (q for q in questions if span[:2] <= q.span[:2] and q.span[2:] <= span[2:])
+    return (q for q in questions if span.holds(q.span))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.class_edits import span_of_argument
 from codemods.device_edits import conditional, spot_splices, statement_out
+from codemods.device_loops import loop_splices
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring
@@ -21,7 +22,12 @@ def function_splices(file: SourceFile, edit: FunctionEdit) -> list[Splice]:
     tree = FunctionTree(file, node)
     found: list[Splice] = []
     spots = edit.spots
-    if edit.parameter:
+    if edit.loop is not None:
+        if edit.value.per_rank or edit.parameter != edit.loop.name and tree.binds(edit.parameter):
+            raise Blocked("name-taken", f"`{edit.parameter}` is a name of the function's own (line {node.lineno})")
+        found += loop_splices(file, tree, edit.loop, edit.parameter)
+        found += _parameter(file, node, edit.parameter)
+    elif edit.parameter:
         dropped, spots = _own_name(file, tree, edit)
         found += dropped
         found += _parameter(file, node, edit.parameter)
@@ -104,14 +110,10 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
         if used_before:
             raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
         return [statement_out(file, tree.node, assigned)], tuple(s for s in edit.spots if s.span not in own)
-    inside = [s for s in edit.spots if _within(s.span, span_of(assigned.value))]
+    inside = [s for s in edit.spots if span_of(assigned.value).holds(s.span)]
     if inside and not edit.value.per_rank:
         return [], edit.spots  # device = torch.device("cuda"): it stays, made from the parameter.
     raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 # Parameters and arguments

@@ -62,17 +62,13 @@ def split_device(device: str) -> tuple[tuple[str, ...], str]:
 
 def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
     """The places that are rewritten among the uses of one function. Raises Blocked for what can neither stay nor go."""
-    staying = (use for use in uses if ground.gone is None or not _within(use.span, ground.gone))
+    staying = (use for use in uses if ground.gone is None or not ground.gone.holds(use.span))
     spots = (spot_of(use, _ground_at(use.span, ground)) for use in staying)
     return tuple(spot for spot in spots if spot is not None)
 
 
 def _ground_at(span: Span, ground: Ground) -> Ground:
     return replace(ground, with_accelerator=True) if sheltered(span, ground.questions) else ground
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:

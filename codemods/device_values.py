@@ -72,6 +72,16 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over devices that goes, with the list that it runs over; its body stays."""
+
+    span: Span
+    """From the start of what goes to the end of what it runs over."""
+    name: str
+    """Its variable."""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionEdit:
     """What is done to one function or method."""
 
@@ -90,3 +100,5 @@ class FunctionEdit:
     swapped: tuple[tuple[Span, str], ...] = ()
     """Decorators with the text that takes their place."""
     rename: str = ""
+    loop: Loop | None = None
+    """The loop that is all of the function, and goes."""

@@ -202,7 +202,7 @@ class Flag:
     """value: it holds a device rather than an answer; mode: how the suite is run (sanitizers, dynamo, slow)."""
     modules: tuple[str, ...] = ()
     device: str = ""
-    """The device type, ``ANY_ACCELERATOR``, or empty when no device is meant."""
+    """The device type, ``ANY_ACCELERATOR``, or empty when no device is meant; 'cuda|cpu' where it holds several."""
     library: str = ""
     """Needed beside the device, ``triton``."""
     count: int = 0

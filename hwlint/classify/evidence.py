@@ -98,7 +98,9 @@ def placements(subject: Subject) -> Iterator[Evidence]:
         if not found:
             continue
         where = f"`{use.name}`" + (f" in {use.context}" if use.context else "")
-        if "cpu" in device_types(use.device):
+        if use.role == "parametrization" and use.context == "for":
+            yield _at(subject, reached, "device-loop", "ACCELERATOR", f"a loop over `{use.name}` runs on accelerators")
+        elif "cpu" in device_types(use.device):
             yield _at(
                 subject, reached, "optional-placement", "ACCELERATOR", f"{where} is an accelerator where there is one"
             )

@@ -24,6 +24,7 @@ from hwlint.scan.device_places import (
 from hwlint.scan.device_record import Record
 from hwlint.scan.device_strings import ValueReader
 from hwlint.scan.device_values import device_of
+from hwlint.scan.device_words import device_of_flag
 from hwlint.scan.facts import Span
 from hwlint.scan.names import dotted
 
@@ -73,6 +74,10 @@ class ExpressionWalker(ValueReader):
             self.visit(func.value)  # type: ignore[attr-defined]
             for argument in node.args:
                 self.visit(argument, Place("placement", f".{last}()"))
+            return
+        asked = self.words.device_values.get(qualified)
+        if asked is not None and asked.callable:  # get_all_device_types()
+            self.record(node, "constant", device_of_flag(asked), last, place)
             return
         if last in CONDITIONAL and node.args:  # a function that makes a skip decorator
             self.ask(node.args[0])

@@ -25,7 +25,7 @@ VERSIONS = {"torch.version.cuda": "cuda", "torch.version.hip": "cuda", "torch.ve
 
 HIT_NEEDLES = tuple(
     """cud pu mps mtia rocm privateuse accelerator ccl gloo "mpi" "ucc" "fake" meta" meta' device}: skip @ has_triton
-    orlater is_sm platform_supports magma available device_count devicecount largetensor all_device_types
+    orlater is_sm platform_supports magma available device_count devicecount largetensor device_types
     version.hip""".split()
 )
 """Lower-case pieces of text; a line without any of them names no device and is no gate. Few and common to many names,

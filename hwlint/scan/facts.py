@@ -23,6 +23,10 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    def holds(self, other: Span) -> bool:
+        """Whether ``other`` lies in it, from one end to the other at most."""
+        return self[:2] <= other[:2] and other[2:] <= self[2:]
+
 
 Literals = str | int | float | bool | None | tuple["Literals", ...]
 """A value that ``ast.literal_eval`` would give, lists and sets as tuples."""

@@ -1,0 +1,199 @@
+"""A test that is one loop over the devices of the host: the loader makes a test for each of them instead.
+
+``for device in get_all_device_types():`` goes, and its body moves to the left. That is the same where the loop is all
+of the test, no turn of it hands anything on to the next, and its variable is used as a device only: the loader passes
+'cuda:0' where the loop had 'cuda' (pytorch/pytorch#184737, #196976).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.device_questions import Question, is_plain
+from codemods.device_spots import MEANT, TAKES_TYPE
+from codemods.device_tree import FunctionTree
+from codemods.device_values import Blocked, Loop
+from codemods.edit import BLANK, SourceFile, Splice, is_docstring
+from codemods.plan import Context
+from hwlint.scan.facts import DeviceUse, Function, Span
+from hwlint.scan.names import dotted, span_of
+
+
+def device_loop(context: Context, function: Function) -> tuple[Loop, tuple[Question, ...]] | None:
+    """The loop over devices that is all of the test, and what its list asks the host; None where it has none.
+
+    Raises Blocked where it is more than a loop over the devices that there are.
+    """
+    over = [use for use in function.uses if use.role == "parametrization" and use.context == "for"]
+    if not over:
+        return None
+    file = context.source()
+    tree = FunctionTree(file, file.function_at(function.line))
+    body = [s for s in tree.node.body if not is_docstring(s)]
+    loop = body[-1]
+    if not isinstance(loop, ast.For) or loop.orelse or not isinstance(loop.target, ast.Name):
+        raise _blocked("the loop over devices is not all of the test", over[0])
+    listed: ast.expr = loop.iter
+    if len(body) == 2 and isinstance(body[0], ast.Assign) and _is_only_its_list(tree, body[0], loop):
+        listed = body[0].value
+    elif len(body) > 1:
+        raise _blocked("the loop over devices is not all of the test", over[0])
+    asked = _devices(function, listed, over)
+    _check_body(tree, loop)
+    for use in _loads(loop, loop.target.id):
+        if not tree.is_shadowed(loop.target.id, use) and not _is_device(tree, use):
+            raise Blocked("loop", f"`{loop.target.id}` is used as more than a device (line {use.lineno})")
+    first = body[0]
+    span = Span(first.lineno, first.col_offset, loop.iter.end_lineno or 0, loop.iter.end_col_offset or 0)
+    return Loop(span, loop.target.id), asked
+
+
+def _blocked(text: str, use: DeviceUse) -> Blocked:
+    return Blocked("loop", text, use.span)
+
+
+def _is_only_its_list(tree: FunctionTree, assigned: ast.Assign, loop: ast.For) -> bool:
+    """``devices = [...]`` above ``for device in devices:``, and used nowhere else."""
+    names = [dotted(target) for target in assigned.targets]
+    if len(names) != 1 or not isinstance(loop.iter, ast.Name) or names[0] != loop.iter.id:
+        return False
+    return sum(isinstance(n, ast.Name) and n.id == names[0] for n in ast.walk(tree.node)) == 2
+
+
+def _devices(function: Function, listed: ast.expr, over: list[DeviceUse]) -> tuple[Question, ...]:
+    """The question in a list of the CPU, and an accelerator where there is one. Raises Blocked for any other list."""
+    if isinstance(listed, ast.Call) and not listed.args and not listed.keywords:
+        types = {kind for use in over if use.span == span_of(listed) for kind in use.device.split("|")}
+        if "cpu" in types and types & set(MEANT):
+            return ()
+    if isinstance(listed, ast.IfExp):
+        gate = next((g for g in function.gates if g.span == span_of(listed.test)), None)
+        with_one, without = listed.body, listed.orelse
+        if gate is not None and gate.requirements[0].absent:
+            with_one, without = without, with_one
+        plain = gate is not None and is_plain(gate)
+        if plain and _names(without) == ["cpu"] and sorted(_names(with_one)) == ["cpu", "cuda"]:
+            return (Question(span_of(listed.test), "", None, names_cuda=True),)
+    raise _blocked("the loop runs over more than the CPU, and an accelerator where there is one", over[0])
+
+
+def _names(node: ast.expr) -> list[str]:
+    """The strings of a list."""
+    elements = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    return [str(e.value) if isinstance(e, ast.Constant) else "" for e in elements]
+
+
+# What its body may do
+
+
+def _check_body(tree: FunctionTree, loop: ast.For) -> None:
+    """Raise Blocked where a turn of the loop ends early, or hands something on to the next."""
+    for node in _own_nodes(loop.body):
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)):
+            raise Blocked("loop", f"a turn of the loop ends early (line {node.lineno})")
+        if isinstance(node, (ast.Break, ast.Continue)) and _loop_of(tree, node) is loop:
+            raise Blocked("loop", f"a turn of the loop ends early (line {node.lineno})")
+        if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
+            raise Blocked("loop", f"a turn of the loop adds to what it found (line {node.lineno})")
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            raise Blocked("loop", f"a turn of the loop may hand something on (line {node.lineno})")
+    for name in {n.id for n in _own_nodes(loop.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}:
+        if not _is_bound_anew(loop, name):
+            raise Blocked("loop", f"`{name}` may be handed on to the next turn of the loop (line {loop.lineno})")
+
+
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a block, those of nested functions and classes left out."""
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _loop_of(tree: FunctionTree, node: ast.AST) -> ast.AST | None:
+    return next((up for up in tree.ancestors(node) if isinstance(up, (ast.For, ast.AsyncFor, ast.While))), None)
+
+
+def _is_bound_anew(loop: ast.For, name: str) -> bool:
+    """Whether each turn binds ``name`` before anything reads it."""
+    places = [
+        (node.lineno, node.col_offset, isinstance(node.ctx, ast.Store), index)
+        for index, statement in enumerate(loop.body)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    statements = {index for *_, index in places}
+    first = loop.body[min(statements)]
+    if isinstance(first, (ast.Assign, ast.AnnAssign)):
+        inside = [n for n in ast.walk(first) if isinstance(n, ast.Name) and n.id == name]
+        return all(isinstance(n.ctx, ast.Store) for n in inside)
+    # A name of a nested block (its loop variable, say) is read there alone, below where it is bound.
+    return len(statements) == 1 and min(places)[2] and not isinstance(first, ast.AugAssign)
+
+
+def _loads(loop: ast.For, name: str) -> Iterator[ast.Name]:
+    for statement in loop.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and node.id == name:
+                yield node
+
+
+def _is_device(tree: FunctionTree, node: ast.Name) -> bool:
+    """Whether the name is passed as a device, where 'cuda:0' does what 'cuda' did."""
+    if not isinstance(node.ctx, ast.Load):
+        return False
+    parent = tree.parent(node)
+    keyword = parent.arg or "" if isinstance(parent, ast.keyword) else ""
+    call = tree.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if not isinstance(call, ast.Call) or call.func is node or keyword.endswith("type"):
+        return False
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    return last not in TAKES_TYPE and last not in ("append", "add", "extend", "str", "print", "len")
+
+
+# The edit
+
+
+def loop_splices(file: SourceFile, tree: FunctionTree, loop: Loop, parameter: str) -> list[Splice]:
+    """The loop taken away, its body moved to the left, its variable called ``parameter``. Raises Blocked."""
+    node = next((s for s in tree.node.body if isinstance(s, ast.For) and span_of(s.iter)[2:] == loop.span[2:]), None)
+    if node is None:
+        raise Blocked("layout", f"the loop is not where it was (line {loop.span.line})", loop.span)
+    start, end = file.range_of(loop.span)
+    line = file.line_of(end)
+    rest = file.text[end : file.line_end(line)].strip(BLANK)
+    if rest != ":" or not file.starts_line(start) or "#" in file.text[start:end] or node.body[0].lineno <= line:
+        raise Blocked("layout", f"the loop shares its lines with something that stays (line {node.lineno})")
+    found = [Splice(file.line_start(loop.span.line), file.line_start(line + 1), "")]
+    found += _to_the_left(file, node, line + 1)
+    if loop.name == parameter:
+        return found
+    for name in _loads(node, loop.name):
+        if tree.is_shadowed(loop.name, name):
+            continue
+        if tree.is_shadowed(parameter, name):
+            raise Blocked("name-taken", f"`{parameter}` means something else in a nested scope (line {name.lineno})")
+        found.append(Splice(*file.node_range(name), parameter))
+    return found
+
+
+def _to_the_left(file: SourceFile, loop: ast.For, first: int) -> Iterator[Splice]:
+    """The lines of the body with the indentation of the loop."""
+    outer, inner = file.indent_of(loop.lineno), file.indent_of(loop.body[0].lineno)
+    last = loop.end_lineno or loop.lineno
+    for node in ast.walk(loop):
+        text = (
+            isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+        )
+        if text and node.lineno != node.end_lineno:  # type: ignore[attr-defined]
+            raise Blocked("layout", f"a text of several lines stands in the loop (line {node.lineno})")  # type: ignore[attr-defined]
+    for line in range(first, last + 1):
+        own = file.line_text(line)
+        if own.startswith(inner) and inner.startswith(outer):
+            start = file.line_start(line)
+            yield Splice(start + len(outer), start + len(inner), "")
+        elif own.strip():
+            raise Blocked("layout", f"a line in the loop is indented in an unusual way (line {line})")

@@ -1,0 +1,103 @@
+"""device_parameter, where a test is a loop over the devices of the host: the loader makes a test for each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.harness import check_invariants, migrate, reasons
+
+NAME = "device_parameter"
+HEAD = """\
+import torch
+from torch.testing._internal.common_cuda import TEST_CUDA
+from torch.testing._internal.common_device_type import get_all_device_types
+from torch.testing._internal.common_utils import TestCase
+"""
+ALL = "get_all_device_types()"
+CHOICE = '["cpu", "cuda"] if TEST_CUDA else ["cpu"]'
+
+
+def source_with(body: str) -> str:
+    lines = "".join(f"        {line}\n" if line else "\n" for line in body.split("\n"))
+    return f"{HEAD}\n\nclass T(TestCase):\n    def test_t(self):\n{lines}"
+
+
+def body_after(body: str) -> str:
+    outcome = migrate(source_with(body), NAME, unsafe=True)
+    check_invariants(outcome, NAME, unsafe=True)
+    text = outcome.after.decode()
+    assert "onlyAccelerator" not in text, "it runs on the CPU as before"
+    start = text.partition("    def test_t(self, device):\n")[2]
+    return "\n".join(line.removeprefix("        ") for line in start.partition("\n\n\ninstantiate_")[0].split("\n"))
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        ALL,
+        CHOICE,
+        '("cuda", "cpu") if torch.cuda.is_available() else ("cpu",)',
+        '["cpu"] if not torch.cuda.is_available() else ["cpu", "cuda"]',
+    ],
+)
+def test_the_body_is_the_test_of_each_device(listed: str) -> None:
+    body = f"for device in {listed}:\n    x = torch.ones(2, device=device)  # two\n\n    self.assertEqual(x.sum(), 2)"
+    assert body_after(body) == "x = torch.ones(2, device=device)  # two\n\nself.assertEqual(x.sum(), 2)"
+
+
+def test_a_list_with_a_name_goes_with_the_loop_and_the_variable_is_the_parameter() -> None:
+    body = f"""\
+\"\"\"Sums.\"\"\"
+devices = {CHOICE}
+for dev in devices:
+    # sum
+    for n in (1, 2):
+        x = torch.ones(n, device=dev)
+        self.check(
+            x.to(dev),
+            lambda dev: dev,
+        )"""
+    assert (
+        body_after(body)
+        == """\
+\"\"\"Sums.\"\"\"
+# sum
+for n in (1, 2):
+    x = torch.ones(n, device=device)
+    self.check(
+        x.to(device),
+        lambda dev: dev,
+    )"""
+    )
+
+
+USE = "torch.ones(2, device=device)"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (f"for device in {ALL}:\n    {USE}\nprint(1)", "loop"),
+        (f"print(1)\nfor device in {ALL}:\n    {USE}", "loop"),
+        (f"for device in {ALL}:\n    {USE}\nelse:\n    print(1)", "loop"),
+        (f"for device in {ALL}:\n    {USE}\n    if device:\n        continue", "loop"),
+        (f"for device in {ALL}:\n    {USE}\n    return", "loop"),
+        (f"for device in {ALL}:\n    if self.x:\n        y = {USE}\n    print(y)", "loop"),
+        (f"for device in {ALL}:\n    {USE}\n    self.n += 1", "loop"),
+        (f"for device in {ALL}:\n    {USE}\n    print(device)", "loop"),
+        (f"for device in {ALL}:\n    {USE}\n    self.assertIn('cu', device)\n    print(f'{{device}}')", "loop"),
+        (f"for device in {ALL}:\n    with torch.autocast(device):\n        {USE}", "loop"),
+        (f"for device in {ALL}:\n    self.run(device_type=device)\n    {USE}", "loop"),
+        (f"for device in ['cpu', 'cuda:1'] if TEST_CUDA else ['cpu']:\n    {USE}", "loop"),
+        (f"devices = {CHOICE}\nfor device in devices:\n    torch.ones(len(devices), device=device)", "loop"),
+        (f"for device, n in zip({ALL}, (1, 2)):\n    {USE}", "loop"),
+        (f"for device in {ALL}:  # each\n    {USE}", "layout"),
+        (f"for device in {ALL}: {USE}", "layout"),
+        (f'for device in {ALL}:\n    {USE}\n    x = """a\n    b"""', "layout"),
+        (f"for dev in {ALL}:\n    device = 1\n    torch.ones(device, device=dev)", "name-taken"),
+    ],
+)
+def test_a_loop_that_is_more_stays(body: str, reason: str) -> None:
+    outcome = migrate(source_with(body), NAME, unsafe=True)
+    assert not outcome.changed
+    assert reasons(outcome) == {"T": reason}
