@@ -226,6 +226,8 @@ def prefix_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devi
     """``f"cuda:{rank}"`` -> ``f"{torch.device(device).type}:{rank}"``: the index stays, the text stays a string."""
     node = tree.at(spot.span)
     _visible(tree, node, value)
+    if spot.note == "asserted":
+        _check_asserted(tree, node, spot)
     if not isinstance(node, ast.JoinedStr) or not isinstance(node.values[0], ast.Constant):
         raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
     if not str(node.values[0].value).startswith(f"{spot.old}:") or len(node.values) != 2:
@@ -238,6 +240,42 @@ def prefix_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devi
         raise Blocked("layout", f"the f-string has several parts (line {node.lineno})")
     at = start + match.end() - len(spot.old)
     return [Splice(at, at + len(spot.old), f"{{{value.type_text}}}")]
+
+
+def index_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
+    """``assertEqual(x.device, torch.device("cuda:0"))`` -> ``torch.device(device)``: the first device of its type."""
+    node = tree.at(spot.span)
+    _visible(tree, node, value)
+    _check_asserted(tree, node, spot)
+    if not (isinstance(node, ast.Constant) and node.value == spot.old):
+        raise Blocked("layout", f"{spot.old!r} is not where it was", spot.span)
+    own = value.per_rank or value.is_type
+    return [_whole(file, node, f'f"{{{value.type_text}}}:0"' if own else value.text)]
+
+
+def _check_asserted(tree: FunctionTree, node: ast.expr, spot: Spot) -> None:
+    """Raise Blocked where the device, as it is or in ``torch.device(...)``, is no side of an ``assertEqual``."""
+    made = tree.parent(node)
+    side: ast.AST | None = made if _made(made) is node else node
+    call = tree.parent(side) if side is not None else None
+    if not (isinstance(call, ast.Call) and dotted(call.func) == "self.assertEqual" and side in call.args[:2]):
+        raise Blocked("comparison", f"the device is compared (line {node.lineno})", spot.span)
+
+
+def per_rank_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
+    """``"rank:1/cuda:1"`` -> ``f"rank:1/{torch.device(device).type}:1"``, in a spec or an assertion."""
+    node = tree.at(spot.span)
+    _visible(tree, node, value)
+    parent = tree.parent(node)
+    if isinstance(parent, ast.Compare) or isinstance(parent, ast.Call) and dotted(parent.func) == "self.assertNotEqual":
+        raise Blocked("comparison", f"the device is compared (line {node.lineno})", spot.span)
+    start, end = file.node_range(node)
+    match = re.fullmatch(r"""([fF]?)("|')(rank:[^"'\\]*/)cuda(:[^"'\\]*)\2""", file.text[start:end])
+    if match is None or not match[1] and "{" in match[0]:
+        raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
+    at = start + match.end(3)
+    prefix = [] if match[1] else [Splice(start, start, "f")]
+    return [*prefix, Splice(at, at + len("cuda"), f"{{{value.type_text}}}")]
 
 
 def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
@@ -544,6 +582,8 @@ ACTIONS: dict[str, Action] = {
     "type": type_splices,
     "compare": compare_splices,
     "prefix": prefix_splices,
+    "per_rank": per_rank_splices,
+    "index": index_splices,
     "move": move_splices,
     "api": api_splices,
     "ask": ask_splices,

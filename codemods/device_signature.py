@@ -101,7 +101,7 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
         own = {span_of(assigned.value.body)}  # The choice between CUDA and the CPU, which gives way as a whole.
     if any(spot.span in own and spot.action in ("value", "type") for spot in edit.spots):
         if edit.value.per_rank:
-            raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
+            return [], edit.spots  # device = "cuda": the parameter has an index, that of the first process.
         used_before = any(
             isinstance(n, ast.Name) and n.id == name and n.lineno < assigned.lineno
             for n in ast.walk(tree.node)
@@ -110,8 +110,7 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
         if used_before:
             raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
         return [statement_out(file, tree.node, assigned)], tuple(s for s in edit.spots if s.span not in own)
-    inside = [s for s in edit.spots if span_of(assigned.value).holds(s.span)]
-    if inside and not edit.value.per_rank:
+    if any(span_of(assigned.value).holds(spot.span) for spot in edit.spots):
         return [], edit.spots  # device = torch.device("cuda"): it stays, made from the parameter.
     raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ TAKES_TYPE = frozenset(
     """.split()
 )
 """Functions whose device argument is a bare type (torch/amp/autocast_mode.py, torch/distributed/device_mesh.py)."""
+PER_RANK = re.compile(r"rank:[\d?]+/\w+:[\d?]+")
+"""The placement of a shard: the device of one process (torch/distributed/remote_device.py)."""
 DEVICE_MODULE = "torch.get_device_module(device)"
 VENDOR_RESULTS = ("get_device_properties", "get_device_name", "get_arch_list")
 """What every device module has, with a result that only fits its own device."""
@@ -82,6 +85,8 @@ def spot_of(use: DeviceUse, ground: Ground) -> Spot | None:
         return _profiler(use, ground)
     if ground.catalog.non_accelerators.issuperset(types):
         return None
+    if PER_RANK.fullmatch(use.name) and types[0] in MEANT and use.role in ("placement", "comparison"):
+        return Spot(use.span, "per_rank", use.name)
     if use.role == "placement":
         return _placement(use, types, index, ground)
     if use.role == "comparison":
@@ -141,6 +146,10 @@ def takes_type(use: DeviceUse) -> bool:
 def _comparison(use: DeviceUse, types: tuple[str, ...], index: str, ground: Ground) -> Spot:
     if use.construct == "attribute" and types[0] in MEANT and ground.with_accelerator:
         return Spot(use.span, "is_device", use.name)
+    if use.construct == "fstring" and types[0] in MEANT:
+        return Spot(use.span, "prefix", types[0], note="asserted")
+    if use.construct == "string" and types[0] in MEANT and index == "0" and len(types) == 1:
+        return Spot(use.span, "index", use.name)
     plain = use.construct in ("string", "constant") and types[0] in MEANT and len(types) == 1 and not index
     if not plain:
         raise Blocked("comparison", f"`{use.name}` is compared", use.span)

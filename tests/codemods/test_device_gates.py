@@ -202,8 +202,8 @@ def test_the_loader_sets_the_device_type() -> None:
 
 
 def test_a_text_that_names_a_device_of_a_process_is_no_device() -> None:
-    reason, text = refusal(class_with(GATE, 'spec(placements=["rank:0/cuda:0"])\ntorch.ones(1).cuda()'))
-    assert reason == "unknown-use" and "rank:0/cuda:0" in text
+    reason, text = refusal(class_with(GATE, 'spec(placements=["worker0/cuda:0"])\ntorch.ones(1).cuda()'))
+    assert reason == "unknown-use" and "worker0/cuda:0" in text
 
 
 def test_a_class_of_one_vendor_keeps_the_test() -> None:
