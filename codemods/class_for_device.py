@@ -22,7 +22,7 @@ from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
-from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function
+from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function, Instantiation, Span
 from hwlint.scan.names import span_of
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
@@ -45,6 +45,8 @@ class DeviceClassChange(Change):
     test_lines: tuple[int, ...]
     tag: Change | None
     names: tuple[tuple[int, str, str], ...] = ()
+    replaced: Span | None = None
+    """The call of instantiate_parametrized_tests, in whose place the other call comes."""
 
 
 class ClassForDevice(Codemod):
@@ -100,8 +102,8 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "generated-class", f"it stands in a `{facts.blocks[-1].keyword}`"
     if facts.dynamic:
         return "dynamic", "members may be added to it that the source does not show"
-    if cls.is_parametrized or cls.foreign_instantiations:
-        return "already-instantiated", "another instantiate function makes its tests"
+    if cls.foreign_instantiations or cls.is_parametrized and _parametrizing(cls) is None:
+        return "already-instantiated", "another instantiate function makes its tests, in an unusual way"
     if cls.inherited_tests:
         first = cls.inherited_tests[0]
         return "inherited-tests", f"it inherits tests ({first.owner.name}.{first.function.name}, ...)"
@@ -131,6 +133,13 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
             return obstacle[0], f"{test.name}: {obstacle[1]}"
     use = _later_use(context, cls)
     return ("name-used-later", use) if use else None
+
+
+def _parametrizing(cls: LinkedClass) -> Instantiation | None:
+    """The one plain call of instantiate_parametrized_tests that makes the tests of the class."""
+    calls = cls.instantiations
+    plain = len(calls) == 1 and calls[0].form == "call" and calls[0].kind == "parametrized"
+    return calls[0] if plain and len(calls[0].arguments) == 1 else None
 
 
 def _doubled(cls: LinkedClass, device: str) -> str:
@@ -191,6 +200,7 @@ def _later_use(context: Context, cls: LinkedClass) -> str:
     tree = context.source().tree
     node = context.source().class_at(cls.facts.line)
     allowed = {(c.args[0].lineno, c.args[0].col_offset) for c in super_calls(node)}
+    call = _parametrizing(cls)
     for child in ast.walk(tree):
         named = (
             isinstance(child, ast.Name)
@@ -198,6 +208,8 @@ def _later_use(context: Context, cls: LinkedClass) -> str:
             or isinstance(child, ast.Constant)
             and child.value == cls.name
         )
+        if named and call is not None and call.span.holds(span_of(child)):  # type: ignore[arg-type]
+            continue
         if named and (child.lineno, child.col_offset) not in allowed:  # type: ignore[attr-defined]
             return f"`{cls.name}` is read in line {child.lineno}, when its name is gone"  # type: ignore[attr-defined]
     return ""
@@ -205,6 +217,7 @@ def _later_use(context: Context, cls: LinkedClass) -> str:
 
 def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
     device = label.lower()
+    call = _parametrizing(cls)
     definitions = [(cls.facts.line, cls.name), *((test.line, test.name) for test in cls.own_tests)]
     dropped = ((line, old, _without(old, device)) for line, old in definitions)
     names = tuple(one for one in dropped if one[1] != one[2])
@@ -229,6 +242,7 @@ def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
         names=names,
         test_lines=tuple(test.line for test in cls.own_tests),
         tag=None if cls.facts.tag is not None and cls.facts.tag.label else tag_change("", cls, label, "safe", ""),
+        replaced=call.span if call is not None else None,
     )
 
 
@@ -248,8 +262,12 @@ def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
         flags = FLAGS.get(change.device, "").removeprefix(", ")
         body = f'{name}, globals(), only_for="{change.device}"' + (f", {flags}" if flags else "")
         call = f"{INSTANTIATE.name}({line_break}    {body}{line_break})"
-    found.append(insert_below_class(file, change.class_line, call))
-    return found
+    if change.replaced is None:
+        return [*found, insert_below_class(file, change.class_line, call)]
+    start, end = file.range_of(change.replaced)
+    if "#" in file.text[start:end]:
+        raise CannotEdit(f"a comment stands in the call on line {change.replaced.line}")
+    return [*found, Splice(start, end, call)]
 
 
 def _rename(file: SourceFile, line: int, old: str, new: str) -> Splice:

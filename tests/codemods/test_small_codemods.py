@@ -216,6 +216,29 @@ def test_what_stands_against_instantiation() -> None:
     )
 
 
+PARAMETRIZED = "from torch.testing._internal.common_utils import instantiate_parametrized_tests\n"
+CALL = "\n\ninstantiate_parametrized_tests(PoolTest)  # each\n"
+
+
+def test_a_parametrized_class_is_instantiated_in_the_same_place() -> None:
+    """instantiate_device_type_tests makes the tests of ``@parametrize`` as well."""
+    source = PARAMETRIZED + POOL + CALL
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert outcome.after.decode().endswith(
+        'x = 1\n\n\ninstantiate_device_type_tests(PoolTest, globals(), only_for="cuda")  # each\n'
+    )
+    assert {e.fate for e in outcome.manifest.entries} == {"renamed"}
+    assert outcome.clean_after
+    for unusual in (
+        CALL + CALL,
+        CALL.replace("(PoolTest)", "(PoolTest, 1)"),
+        CALL.replace("\n\ninst", "\n\nPoolTest = inst"),
+    ):
+        outcome = migrate(PARAMETRIZED + POOL + unusual, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+        assert not outcome.changed
+        assert reasons(outcome)["PoolTest"] in ("already-instantiated", "name-used-later")
+
+
 def test_names_are_doubled_only_when_told_apart() -> None:
     source = POOL.replace("PoolTest", "PoolTestCUDA")
     outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTestCUDA", "CUDA")])
