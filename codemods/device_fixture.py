@@ -20,8 +20,8 @@ from hwlint.suite.model import LinkedClass
 FIXTURE = frozenset("device_type backend init_pg destroy_pg build_device_mesh setUp world_size".split())
 """Members of ``DTensorTestBase`` that say where it runs (torch/testing/_internal/distributed/_tensor/common_dtensor.py,
 torch 2.14.1)."""
-MAY_DIFFER = frozenset(("world_size",))
-"""Those that a class may have of its own, as long as they name no device."""
+MAY_DIFFER = frozenset(("world_size", "backend"))
+"""Those that a class may have of its own, as long as they name no accelerator and no back end of one."""
 
 
 def finding_it(context: Context, cls: LinkedClass, gated: Collection[int], free: Collection[int]) -> set[int]:
@@ -42,10 +42,22 @@ def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:
         if any(name in FIXTURE for name, _ in owner.facts.attributes):
             return False
         for method in owner.facts.methods:
-            plain = method.name in MAY_DIFFER and not (method.uses or method.gates)
+            plain = method.name in MAY_DIFFER and not method.gates and all(u.device in ("", "cpu") for u in method.uses)
             if method.name in FIXTURE and not plain:
                 return False
     return True
+
+
+def check_free(context: Context, cls: LinkedClass, free: Collection[int]) -> None:
+    """Raise Blocked where a test at one of the lines ``free`` would run on the CPU while the fixture of the class goes
+    on with the accelerator of the host: on a host without one it ran, beside one it never did.
+    """
+    picks = [base for base in cls.framework_bases if base.accelerator_fixture or base.device]
+    for function in cls.own_tests:
+        if picks and function.line in free and not runs_on_device_type(context, cls):
+            fixture = picks[0].name.rpartition(".")[2]
+            text = f"`{function.name}` ran on the CPU where the host has no accelerator, and {fixture} may need one"
+            raise Blocked("uncertain", text, function_span(function))
 
 
 def check_used(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from codemods.device_changes import restriction, value_of
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
-from codemods.device_fixture import check_used, finding_it
+from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, check_names_in
 from codemods.device_loops import device_loop
@@ -196,6 +196,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     gated = {f.line for f, *_ in tests if gates[id(f)].needs_accelerator} - set(ungated)
     free = {f.line for f, *_ in tests if not gates[id(f)].needs_accelerator}
     check_used(context, cls, functions, {*parametrizations, *loops}, finding_it(context, cls, gated, free))
+    check_free(context, cls, free)
     removed = _class_removed(context, cls, gates)
     known = frozenset(g.span for g in cls.facts.gates) | (
         {call.span} if call is not None and call.form == "decorator" else frozenset()

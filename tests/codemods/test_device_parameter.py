@@ -756,16 +756,34 @@ def test_a_fixture_that_runs_on_the_device_type_of_the_class_runs_on_the_cpu_too
     assert text.endswith("\n\n\ninstantiate_device_type_tests(T, globals())\n")
 
 
+def test_a_back_end_of_no_device_says_nothing_about_where_the_fixture_runs() -> None:
+    before = ON_DEVICE_TYPE.replace(
+        "def world_size(self):\n        return 2", "def backend(self):\n        return 'gloo'"
+    )
+    assert "instantiate_device_type_tests(T, globals())" in change(before)
+
+
+def test_a_fixture_of_the_accelerator_is_not_run_on_the_cpu_beside_one() -> None:
+    """On a host without accelerator the test ran on the CPU; the CPU variant beside one would meet its fixture."""
+    source = FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", "").replace(
+        "self._run(", "if torch.cuda.is_available():\n            torch.ones(1).cuda()\n        self._run("
+    )
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "uncertain"}
+    assert any("FSDPTest may need one" in r.text for r in outcome.refusals)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "settings"),
     [
         ("return 2", "return torch.cuda.device_count()", {}),
         ("def world_size(self):\n        return 2", "def device_type(self):\n        return 'cpu'", {}),
         ("    @property\n", "    backend = 'gloo'\n\n    @property\n", {}),
+        ("def world_size(self):\n        return 2", "def backend(self):\n        return 'nccl'", {}),
         ("DTensorTestBase", "DTensorContinuousTestBase", {}),
         ("", "", {"torch": "2.12"}),
     ],
-    ids=["counts devices", "device type", "back end", "process group of the host", "older torch"],
+    ids=["counts devices", "device type", "back end", "back end of one", "process group of the host", "older torch"],
 )
 def test_a_fixture_that_is_changed_or_asks_the_host_is_left(old: str, new: str, settings: dict[str, str]) -> None:
     outcome = migrate(ON_DEVICE_TYPE.replace(old, new), NAME, unsafe=True, **settings)
