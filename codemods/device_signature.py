@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.class_edits import span_of_argument
-from codemods.device_edits import conditional, spot_splices, statement_out
+from codemods.device_edits import spot_splices
 from codemods.device_loops import loop_splices
+from codemods.device_nodes import conditional, statement_out
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring

@@ -56,6 +56,13 @@ def migrated(source: str, *only: str, **options: object) -> str:
     return migrate(source, *only, **options).after.decode()  # type: ignore[arg-type]
 
 
+def checked(source: str, *only: str, **options: object) -> str:
+    """The text after the codemods, which broke nothing that they must keep."""
+    outcome = migrate(source, *only, **options)  # type: ignore[arg-type]
+    check_invariants(outcome, *only, **options)
+    return outcome.after.decode()
+
+
 def reasons(outcome: Outcome) -> dict[str, str]:
     """Refusal reasons by symbol."""
     return {r.symbol: r.reason for r in outcome.refusals}

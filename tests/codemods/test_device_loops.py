@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import checked, migrate, reasons
 
 NAME = "device_parameter"
 HEAD = """\
@@ -23,9 +23,7 @@ def source_with(body: str) -> str:
 
 
 def body_after(body: str) -> str:
-    outcome = migrate(source_with(body), NAME, unsafe=True)
-    check_invariants(outcome, NAME, unsafe=True)
-    text = outcome.after.decode()
+    text = checked(source_with(body), NAME, unsafe=True)
     assert "onlyAccelerator" not in text, "it runs on the CPU as before"
     start = text.partition("    def test_t(self, device):\n")[2]
     return "\n".join(line.removeprefix("        ") for line in start.partition("\n\n\ninstantiate_")[0].split("\n"))

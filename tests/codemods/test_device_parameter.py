@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import check_invariants, checked, migrate, reasons
 
 NAME = "device_parameter"
 HEAD = """\
@@ -24,9 +24,7 @@ GATE = '@unittest.skipIf(not TEST_CUDA, "no CUDA")'
 
 
 def change(before: str, **options: object) -> str:
-    outcome = migrate(before, NAME, unsafe=True, **options)  # type: ignore[arg-type]
-    check_invariants(outcome, NAME, unsafe=True)
-    return outcome.after.decode()
+    return checked(before, NAME, unsafe=True, **options)
 
 
 def refusal(source: str, **options: object) -> str:
@@ -611,184 +609,9 @@ def test_what_needs_the_device_keeps_a_test_off_the_cpu(body: str) -> None:
     assert "    @onlyAccelerator\n    def test_t(self, device):\n" in text
 
 
-FIXTURE_ALONE = """\
-import torch
-from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
-from torch.testing._internal.common_fsdp import FSDPTest
-
-
-class T(FSDPTest):
-    @skip_if_lt_x_gpu(2)
-    def test_a(self):
-        self._run(torch.nn.Linear(2, 2))
-"""
-
-
-def test_a_test_that_would_not_use_device_takes_it_where_the_configuration_says_so() -> None:
-    """Its gate keeps the CPU out, and its fixture picks the accelerator."""
-    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True)
-    check_invariants(outcome, NAME, unsafe=True)
-    assert "    @onlyAccelerator\n    @skip_if_lt_x_gpu(2)\n    def test_a(self, device):\n" in outcome.after.decode()
-    assert not migrate(FIXTURE_ALONE, NAME).changed  # Held back: instantiation is unsafe.
-    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True, unused_device="instantiated")
-    assert not outcome.changed and reasons(outcome) == {"T": "unused-device"}
-    assert any('`unused-device = "add"`' in r.text for r in outcome.refusals)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", ""),
-        class_with("torch.ones(2).sum()"),
-    ],
-    ids=["no gate", "no fixture"],
-)
-def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: str) -> None:
-    outcome = migrate(source, NAME, unsafe=True)
-    assert not outcome.changed
-    assert reasons(outcome) == {"T": "unused-device"}
-    assert not any("add" in r.text for r in outcome.refusals)
-
-
-RANKS_HEAD = """\
-import torch
-from torch.distributed._shard.sharding_spec import ChunkShardingSpec
-from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
-from torch.testing._internal.distributed._shard.sharded_tensor import ShardedTensorTestBase, with_comms
-"""
-
-
-def in_processes(body: str) -> str:
-    """The file with a test of a class whose processes have a device each."""
-    lines = "".join(f"        {line}\n" for line in body.split("\n"))
-    head = "    @with_comms\n    @skip_if_lt_x_gpu(4)\n    def test_t(self):\n"
-    return f"{RANKS_HEAD}\n\nclass T(ShardedTensorTestBase):\n{head}{lines}"
-
-
-@pytest.mark.parametrize(
-    ("body", "after"),
-    [
-        (
-            'spec = ChunkShardingSpec(dim=0, placements=["rank:0/cuda:0"])\nprint(spec)',
-            'spec = ChunkShardingSpec(dim=0, placements=[f"rank:0/{torch.device(device).type}:0"])\nprint(spec)',
-        ),
-        (
-            "spec = ChunkShardingSpec(0, placements=['rank:0/cuda:0', f'rank:{n}/cuda:{n}'])\n"
-            "self.assertEqual(str(spec.placements[1]), 'rank:1/cuda:1')",
-            "device_type = torch.device(device).type\n"
-            "spec = ChunkShardingSpec(0, placements=[f'rank:0/{device_type}:0', f'rank:{n}/{device_type}:{n}'])\n"
-            "self.assertEqual(str(spec.placements[1]), f'rank:1/{device_type}:1')",
-        ),
-        (
-            'x = torch.ones(1, device=f"cuda:{self.rank}")\n'
-            'self.assertEqual(torch.device(f"cuda:{self.rank}"), x.device)\n'
-            'self.assertEqual(y.device, torch.device("cuda:0"))',
-            "device_type = torch.device(device).type\n"
-            'x = torch.ones(1, device=f"{device_type}:{self.rank}")\n'
-            'self.assertEqual(torch.device(f"{device_type}:{self.rank}"), x.device)\n'
-            'self.assertEqual(y.device, torch.device(f"{device_type}:0"))',
-        ),
-        (
-            'device = f"cuda:{self.rank}"\ntorch.ones(1, device=device)',
-            'device = f"{torch.device(device).type}:{self.rank}"\ntorch.ones(1, device=device)',
-        ),
-        (
-            'device = "cuda"\ntorch.ones(1, device=device)',
-            "device = torch.device(device).type\ntorch.ones(1, device=device)",
-        ),
-    ],
-)
-def test_each_process_keeps_its_own_index(body: str, after: str) -> None:
-    lines = "".join(f"        {line}\n" for line in after.split("\n"))
-    assert f"    def test_t(self, device):\n{lines}" in change(in_processes(body))
-
-
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ('print(ChunkShardingSpec(0, placements=["rank:0/" "cuda:0"]))', "layout"),
-        ('print(ChunkShardingSpec(0, placements=["""rank:0/cuda:0"""]))', "layout"),
-        ('x = torch.ones(1).cuda()\nprint(str(x.device) == f"cuda:{self.rank}")', "comparison"),
-        ('x = torch.ones(1).cuda()\nself.assertIn("cuda:0", str(x.device))', "comparison"),
-        ('x = torch.ones(1).cuda()\nif x.device == torch.device("cuda:0"):\n    print(x)', "comparison"),
-    ],
-)
-def test_what_else_names_the_device_of_a_process_stays(body: str, reason: str) -> None:
-    outcome = migrate(in_processes(body), NAME, unsafe=True)
-    assert not outcome.changed
-    assert reasons(outcome) == {"T": reason}
-
-
 def test_the_first_device_of_a_type_is_that_of_the_loader() -> None:
     body = 'x = torch.ones(1).cuda()\nself.assertEqual(str(x.device), "cuda:0")'
     assert body_after(body) == "x = torch.ones(1).to(device)\nself.assertEqual(str(x.device), device)"
-
-
-ON_DEVICE_TYPE = """\
-import torch
-from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
-from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase, with_comms
-
-
-class T(DTensorTestBase):
-    @property
-    def world_size(self):
-        return 2
-
-    @with_comms
-    def test_a(self):
-        self.assertEqual(self.build_device_mesh().device_type, self.device_type)
-
-    @skip_if_lt_x_gpu(2)
-    @with_comms
-    def test_b(self):
-        self.build_device_mesh()
-"""
-
-
-def test_a_fixture_that_runs_on_the_device_type_of_the_class_runs_on_the_cpu_too() -> None:
-    """``DTensorTestBase`` (torch 2.13 on): the CPU variant is what a host without accelerator ran, so it stays."""
-    outcome = migrate(ON_DEVICE_TYPE, NAME, unsafe=True)
-    check_invariants(outcome, NAME, unsafe=True)
-    text = outcome.after.decode()
-    assert "    @with_comms\n    def test_a(self, device):\n" in text
-    assert "    @onlyAccelerator\n    @skip_if_lt_x_gpu(2)\n    @with_comms\n    def test_b(self, device):\n" in text
-    assert text.endswith("\n\n\ninstantiate_device_type_tests(T, globals())\n")
-
-
-def test_a_back_end_of_no_device_says_nothing_about_where_the_fixture_runs() -> None:
-    before = ON_DEVICE_TYPE.replace(
-        "def world_size(self):\n        return 2", "def backend(self):\n        return 'gloo'"
-    )
-    assert "instantiate_device_type_tests(T, globals())" in change(before)
-
-
-def test_a_fixture_of_the_accelerator_is_not_run_on_the_cpu_beside_one() -> None:
-    """On a host without accelerator the test ran on the CPU; the CPU variant beside one would meet its fixture."""
-    source = FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", "").replace(
-        "self._run(", "if torch.cuda.is_available():\n            torch.ones(1).cuda()\n        self._run("
-    )
-    outcome = migrate(source, NAME, unsafe=True)
-    assert not outcome.changed and reasons(outcome) == {"T": "uncertain"}
-    assert any("FSDPTest may need one" in r.text for r in outcome.refusals)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "settings"),
-    [
-        ("return 2", "return torch.cuda.device_count()", {}),
-        ("def world_size(self):\n        return 2", "def device_type(self):\n        return 'cpu'", {}),
-        ("    @property\n", "    backend = 'gloo'\n\n    @property\n", {}),
-        ("def world_size(self):\n        return 2", "def backend(self):\n        return 'nccl'", {}),
-        ("DTensorTestBase", "DTensorContinuousTestBase", {}),
-        ("", "", {"torch": "2.12"}),
-    ],
-    ids=["counts devices", "device type", "back end", "back end of one", "process group of the host", "older torch"],
-)
-def test_a_fixture_that_is_changed_or_asks_the_host_is_left(old: str, new: str, settings: dict[str, str]) -> None:
-    outcome = migrate(ON_DEVICE_TYPE.replace(old, new), NAME, unsafe=True, **settings)
-    assert not outcome.changed
-    assert reasons(outcome)["T"] != "guard"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import checked, migrate, reasons
 
 NAME = "device_parameter"
 HEAD = """\
@@ -26,9 +26,7 @@ def _indented(text: str, width: int) -> str:
 
 
 def change(source: str) -> str:
-    outcome = migrate(source, NAME, unsafe=True)
-    check_invariants(outcome, NAME, unsafe=True)
-    return outcome.after.decode()
+    return checked(source, NAME, unsafe=True)
 
 
 def test_a_part_for_accelerators_is_left_out_of_the_cpu_variant() -> None:

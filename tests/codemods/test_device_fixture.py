@@ -1,0 +1,128 @@
+"""device_parameter, where the fixture of a base finds the device and the test takes it for the contract alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.harness import check_invariants, checked, migrate, reasons
+
+NAME = "device_parameter"
+
+
+FIXTURE_ALONE = """\
+import torch
+from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
+from torch.testing._internal.common_fsdp import FSDPTest
+
+
+class T(FSDPTest):
+    @skip_if_lt_x_gpu(2)
+    def test_a(self):
+        self._run(torch.nn.Linear(2, 2))
+"""
+
+
+NO_FIXTURE = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+class T(TestCase):
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        torch.ones(2).sum()
+"""
+
+
+def test_a_test_that_would_not_use_device_takes_it_where_the_configuration_says_so() -> None:
+    """Its gate keeps the CPU out, and its fixture picks the accelerator."""
+    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True)
+    check_invariants(outcome, NAME, unsafe=True)
+    assert "    @onlyAccelerator\n    @skip_if_lt_x_gpu(2)\n    def test_a(self, device):\n" in outcome.after.decode()
+    assert not migrate(FIXTURE_ALONE, NAME).changed  # Held back: instantiation is unsafe.
+    outcome = migrate(FIXTURE_ALONE, NAME, unsafe=True, unused_device="instantiated")
+    assert not outcome.changed and reasons(outcome) == {"T": "unused-device"}
+    assert any('`unused-device = "add"`' in r.text for r in outcome.refusals)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", ""),
+        NO_FIXTURE,
+    ],
+    ids=["no gate", "no fixture"],
+)
+def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: str) -> None:
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed
+    assert reasons(outcome) == {"T": "unused-device"}
+    assert not any("add" in r.text for r in outcome.refusals)
+
+
+ON_DEVICE_TYPE = """\
+import torch
+from torch.testing._internal.common_distributed import skip_if_lt_x_gpu
+from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase, with_comms
+
+
+class T(DTensorTestBase):
+    @property
+    def world_size(self):
+        return 2
+
+    @with_comms
+    def test_a(self):
+        self.assertEqual(self.build_device_mesh().device_type, self.device_type)
+
+    @skip_if_lt_x_gpu(2)
+    @with_comms
+    def test_b(self):
+        self.build_device_mesh()
+"""
+
+
+def test_a_fixture_that_runs_on_the_device_type_of_the_class_runs_on_the_cpu_too() -> None:
+    """``DTensorTestBase`` (torch 2.13 on): the CPU variant is what a host without accelerator ran, so it stays."""
+    outcome = migrate(ON_DEVICE_TYPE, NAME, unsafe=True)
+    check_invariants(outcome, NAME, unsafe=True)
+    text = outcome.after.decode()
+    assert "    @with_comms\n    def test_a(self, device):\n" in text
+    assert "    @onlyAccelerator\n    @skip_if_lt_x_gpu(2)\n    @with_comms\n    def test_b(self, device):\n" in text
+    assert text.endswith("\n\n\ninstantiate_device_type_tests(T, globals())\n")
+
+
+def test_a_back_end_of_no_device_says_nothing_about_where_the_fixture_runs() -> None:
+    before = ON_DEVICE_TYPE.replace(
+        "def world_size(self):\n        return 2", "def backend(self):\n        return 'gloo'"
+    )
+    assert "instantiate_device_type_tests(T, globals())" in checked(before, NAME, unsafe=True)
+
+
+def test_a_fixture_of_the_accelerator_is_not_run_on_the_cpu_beside_one() -> None:
+    """On a host without accelerator the test ran on the CPU; the CPU variant beside one would meet its fixture."""
+    source = FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", "").replace(
+        "self._run(", "if torch.cuda.is_available():\n            torch.ones(1).cuda()\n        self._run("
+    )
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "uncertain"}
+    assert any("FSDPTest may need one" in r.text for r in outcome.refusals)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "settings"),
+    [
+        ("return 2", "return torch.cuda.device_count()", {}),
+        ("def world_size(self):\n        return 2", "def device_type(self):\n        return 'cpu'", {}),
+        ("    @property\n", "    backend = 'gloo'\n\n    @property\n", {}),
+        ("def world_size(self):\n        return 2", "def backend(self):\n        return 'nccl'", {}),
+        ("DTensorTestBase", "DTensorContinuousTestBase", {}),
+        ("", "", {"torch": "2.12"}),
+    ],
+    ids=["counts devices", "device type", "back end", "back end of one", "process group of the host", "older torch"],
+)
+def test_a_fixture_that_is_changed_or_asks_the_host_is_left(old: str, new: str, settings: dict[str, str]) -> None:
+    outcome = migrate(ON_DEVICE_TYPE.replace(old, new), NAME, unsafe=True, **settings)
+    assert not outcome.changed
+    assert reasons(outcome)["T"] != "guard"
