@@ -3,21 +3,67 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 
+from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, blocks, first_line, statements
+from codemods.super_calls import bare_super, super_calls
 from hwlint.scan.facts import Span
 from hwlint.scan.names import dotted, span_of
 
 FUNCTION = "instantiate_device_type_tests"
 
 
-def check_names_in(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -> None:
-    """Raise Blocked where the module uses the name of the class, which is gone afterwards (``replaced`` apart)."""
+def own_name_splices(file: SourceFile, cls: ast.ClassDef, replaced: Span | None) -> list[Splice]:
+    """What the class's own methods write in place of its name, which is gone once it is instantiated.
+
+    ``super(T, self)`` becomes ``super()``, and ``T.Inner`` becomes ``self.Inner`` for what the body of the class
+    defines: the loader copies it. Raises Blocked for any other use in the module (``replaced`` apart).
+    """
+    supers = list(super_calls(cls))
+    members = list(_member_names(file, cls))
+    done = {(call.args[0].lineno, call.args[0].col_offset) for call in supers}
+    done |= {(name.lineno, name.col_offset) for name in members}
+    check_names_in(file, cls, replaced, done)
+    found = [Splice(*file.node_range(name), "self") for name in members]
+    return [*found, *bare_super(file, [span_of(call) for call in supers])] if supers else found
+
+
+def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[ast.Name]:
+    """The ``T`` of each ``T.Inner`` that a method reads, where ``self`` means the test and Inner is no function."""
+    inner = {s.name for s in cls.body if isinstance(s, ast.ClassDef)}
+    inner |= {t.id for s in cls.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+    # What some method sets on the test itself would be found first.
+    inner -= {n.attr for n in ast.walk(cls) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
+    for method in cls.body:
+        if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or method.args.args[:1] == []:
+            continue
+        if method.args.args[0].arg != "self" or any(dotted(d) == "staticmethod" for d in method.decorator_list):
+            continue
+        tree = FunctionTree(file, method)
+        for node in (n for statement in method.body for n in ast.walk(statement)):
+            parent = tree.parent(node)
+            if not (isinstance(node, ast.Name) and node.id == cls.name and isinstance(parent, ast.Attribute)):
+                continue
+            nested = any(isinstance(scope, ast.ClassDef) for scope in tree.scopes_between(node))
+            if parent.attr in inner and isinstance(parent.ctx, ast.Load) and not nested:
+                if not tree.binds_again("self") and not tree.is_shadowed("self", node):
+                    yield node
+
+
+def check_names_in(
+    file: SourceFile, cls: ast.ClassDef, replaced: Span | None, done: Collection[tuple[int, int]] = ()
+) -> None:
+    """Raise Blocked where the module uses the name of the class, which is gone afterwards.
+
+    ``replaced`` and the names at the places ``done`` (line, column) go as well.
+    """
     for node in ast.walk(file.tree):
         if (
             isinstance(node, ast.Name)
             and node.id == cls.name
+            and (node.lineno, node.col_offset) not in done
             and not (replaced is not None and replaced.holds(span_of(node)))
         ):
             raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))

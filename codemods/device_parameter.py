@@ -15,7 +15,7 @@ from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
-from codemods.device_instantiate import call_splices, check_names_in
+from codemods.device_instantiate import call_splices, own_name_splices
 from codemods.device_loops import device_loop
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
@@ -95,7 +95,7 @@ class DeviceParameter(Codemod):
             found += _function_splices(file, change, done)
             if change.instantiate:
                 node = file.class_at(change.class_line)
-                check_names_in(file, node, change.replaced)
+                found += own_name_splices(file, node, change.replaced)
                 found += decorator_splices(file, node, change.class_removed, change.class_swapped, ())
                 found += call_splices(file, node, change.arguments, change.replaced)
         return found

@@ -614,6 +614,51 @@ def test_the_first_device_of_a_type_is_that_of_the_loader() -> None:
     assert body_after(body) == "x = torch.ones(1).to(device)\nself.assertEqual(str(x.device), device)"
 
 
+OWN_NAME = f"""{HEAD}
+
+class T(TestCase):
+    size = 2
+
+    class Model(torch.nn.Module):
+        pass
+
+    def setUp(self):
+        super(T, self).setUp()
+
+    {GATE}
+    def test_t(self):
+        def inner():
+            return T.Model()
+
+        self.assertEqual(torch.ones(T.size, device="cuda").numel(), T.size, inner())
+"""
+
+
+def test_a_class_reaches_what_is_its_own_without_its_name() -> None:
+    """The loader takes the name out of the module, and copies nested classes and attributes."""
+    text = change(OWN_NAME)
+    assert "        super().setUp()\n" in text
+    assert "            return self.Model()\n" in text
+    assert "self.assertEqual(torch.ones(self.size, device=device).numel(), self.size, inner())\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return T.Model()", "return T.helper()"),
+        ("return T.Model()", "return T"),
+        ("T.size, inner())", "T.size, inner())\n        self.size = 1"),
+        ("T.size, inner())", "T.size, inner())\n        T.size += 1"),
+        ("def inner():", "def inner(self):"),
+        ("        pass\n", "        def forward(self):\n            return T.size\n"),
+    ],
+)
+def test_any_other_use_of_its_name_stands_against_it(old: str, new: str) -> None:
+    source = OWN_NAME.replace(old, new)
+    assert source != OWN_NAME
+    assert refusal(source) == "name-used-later"
+
+
 @pytest.mark.parametrize(
     ("head", "after"),
     [
