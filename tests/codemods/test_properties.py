@@ -41,6 +41,17 @@ BODIES = (
     'with FakeTensorMode():\n    torch.empty(2, device="cuda")',
     'self.assertExpectedInline(out, """cuda:0""")',
     "for d in get_all_device_types():\n    torch.ones(2, device=d)",
+    "for device in get_all_device_types():\n    # each\n    x = torch.ones(2, device=device)\n\n    self.check(x)",
+    'devices = ["cpu", "cuda"] if TEST_CUDA else ["cpu"]\nfor d in devices:\n    torch.ones(2).to(d)',
+    'if TEST_CUDA:  # there\n    torch.ones(2).cuda()\nelse:\n    torch.ones(2)',
+    'if not torch.cuda.is_available():\n    self.skipTest("none")\ntorch.ones(2, device="cuda")',
+    "if TEST_CUDA:\n    self._help()",
+    "x = torch.ones(2).cuda()\nself.assertTrue(x.is_cuda)  # moved",
+    'device = torch.device("cuda")\nself.assertEqual(torch.ones(2, device=device).device, torch.device("cuda:0"))',
+    'spec(placements=["rank:0/cuda:0", f"rank:{self.rank}/cuda:{self.rank}"])',
+    'torch.ones(2, device=f"cuda:{self.rank}")',
+    "ONE.Inner(ONE.size)",
+    "torch.ones(2, device=self.device_type)",
     "super(ONE, self).setUp()",
     'x = """\ndevice = "cuda"\n"""',
     "pass",
@@ -54,6 +65,8 @@ FIRST = (
     "# comment\n\n",
     "x = 1; y = 2\n",
     "device = 'cuda'\n",
+    "size = 2\n\nclass Inner:\n    pass\n\n",
+    "@property\ndef world_size(self):\n    return 2\n\n",
 )
 CALLS = (
     "",
@@ -62,13 +75,25 @@ CALLS = (
     'instantiate_device_type_tests(ONE, globals(), except_for=("cpu",), allow_xpu=True)\n',
     "instantiate_parametrized_tests(ONE)\n",
 )
-BASES = ("TestCase", "unittest.TestCase", "Mixin, TestCase", "\n    TestCase,  # base\n", "BEFORE", "Unknown")
+BASES = (
+    "TestCase",
+    "TestCase",
+    "unittest.TestCase",
+    "Mixin, TestCase",
+    "\n    TestCase,  # base\n",
+    "BEFORE",
+    "Unknown",
+    "DTensorTestBase",
+    "FSDPTest",
+)
 IMPORTS = """\
 import unittest
 import torch
 from torch.testing._internal.common_device_type import (
-    dtypes, instantiate_device_type_tests, onlyAccelerator, onlyCUDA,
+    dtypes, get_all_device_types, instantiate_device_type_tests, onlyAccelerator, onlyCUDA,
 )
+from torch.testing._internal.common_fsdp import FSDPTest
+from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase
 from torch.testing._internal.common_utils import IS_WINDOWS, TEST_CUDA, instantiate_parametrized_tests, parametrize
 """
 
@@ -84,7 +109,7 @@ def methods(draw: st.DrawFn, number: int, by: str) -> str:
     name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_c_cpu"))) + str(number) * draw(
         st.booleans()
     )
-    body = draw(st.sampled_from(BODIES))
+    body = "\n".join(draw(st.lists(st.sampled_from(BODIES), min_size=1, max_size=2)))
     prefix = draw(st.sampled_from(("", "", "async ")))
     return indented(f"{gate}{prefix}def {name}({parameters}):\n{indented(body, by)}\n", by) + draw(
         st.sampled_from(("", "\n"))
