@@ -15,10 +15,15 @@ from hwlint.scan.names import dotted
 
 
 def compare_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
-    """``x.device.type == "cuda"``, ``assertEqual(x.device.type, "cuda")`` -> the bare type of the device under test."""
+    """``x.device.type == "cuda"``, ``assertEqual(x.device.type, "cuda")`` -> the bare type of the device under test.
+
+    ``self.device_type == "cuda"`` asks the device under test already, and stays.
+    """
     node = literal_at(tree, spot)
     check_visible(tree, node, value)
     parent = tree.parent(node)
+    if isinstance(parent, ast.Compare) and "self.device_type" in map(dotted, (parent.left, *parent.comparators)):
+        return []
     others: list[ast.expr] = []
     if (
         isinstance(parent, ast.Call)

@@ -126,3 +126,11 @@ def test_a_fixture_that_is_changed_or_asks_the_host_is_left(old: str, new: str, 
     outcome = migrate(ON_DEVICE_TYPE.replace(old, new), NAME, unsafe=True, **settings)
     assert not outcome.changed
     assert reasons(outcome)["T"] != "guard"
+
+
+def test_a_question_to_the_device_type_of_the_class_stays() -> None:
+    before = ON_DEVICE_TYPE.replace(
+        "        self.build_device_mesh()\n",
+        '        if self.device_type == "cuda":\n            self.build_device_mesh()\n',
+    )
+    assert '        if self.device_type == "cuda":\n' in checked(before, NAME, unsafe=True)
