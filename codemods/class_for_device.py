@@ -102,6 +102,9 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "generated-class", f"it stands in a `{facts.blocks[-1].keyword}`"
     if facts.dynamic:
         return "dynamic", "members may be added to it that the source does not show"
+    twice = next((t.name for t in facts.tests if t not in cls.own_tests), "")
+    if twice:
+        return "dynamic", f"`{twice}` is defined more than once"
     if cls.foreign_instantiations or cls.is_parametrized and _parametrizing(cls) is None:
         return "already-instantiated", "another instantiate function makes its tests, in an unusual way"
     if cls.inherited_tests:

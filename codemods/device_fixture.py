@@ -17,11 +17,8 @@ from hwlint.rules.unused_device import finds_device
 from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 
-FIXTURE = frozenset("device_type backend init_pg destroy_pg build_device_mesh setUp world_size".split())
-"""Members of ``DTensorTestBase`` that say where it runs (torch/testing/_internal/distributed/_tensor/common_dtensor.py,
-torch 2.14.1)."""
 MAY_DIFFER = frozenset(("world_size", "backend"))
-"""Those that a class may have of its own, as long as they name no accelerator and no back end of one."""
+"""Members of a fixture that a class may have of its own, as long as they name no accelerator and no back end of one."""
 
 
 def finding_it(context: Context, cls: LinkedClass, gated: Collection[int], free: Collection[int]) -> set[int]:
@@ -38,12 +35,13 @@ def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:
     bases = [base for base in cls.framework_bases if base.accelerator_fixture or base.device]
     if not bases or any(not b.on_device_type or newer_than(b.on_device_type, context.settings) for b in bases):
         return False
+    decisive = {name for base in bases for name in base.decides}
     for owner in cls.mro:
-        if any(name in FIXTURE for name, _ in owner.facts.attributes):
+        if any(name in decisive for name, _ in owner.facts.attributes):
             return False
         for method in owner.facts.methods:
             plain = method.name in MAY_DIFFER and not method.gates and all(u.device in ("", "cpu") for u in method.uses)
-            if method.name in FIXTURE and not plain:
+            if method.name in decisive and not plain:
                 return False
     return True
 

@@ -51,7 +51,19 @@ def main() -> int:
         print(f"no torch in {sys.executable}: {error}", file=sys.stderr)
         return 2
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-    checks = (apis, accelerator, listed, decorators, flags, bases, backends, profiler, collectives, tensor_types)
+    checks = (
+        apis,
+        accelerator,
+        listed,
+        decorators,
+        flags,
+        bases,
+        backends,
+        profiler,
+        collectives,
+        tensor_types,
+        fixtures,
+    )
     found = [line for check in checks for line in check(torch, version)]
     for line in found:
         print(line)
@@ -301,6 +313,15 @@ def bases(torch: types.ModuleType, version: tuple[int, ...]) -> Iterator[str]:
                 module, _, outer = module.rpartition(".")
                 last = f"{outer}.{last}"
             yield from presence("base", name, in_source(module, last), version, since, until)
+
+
+def fixtures(torch: types.ModuleType, version: tuple[int, ...]) -> Iterator[str]:
+    """Framework bases have the members that decide on their device. Importing them registers back ends: run it last."""
+    for group in table("framework_bases")["base"]:
+        for name in group["names"].split():
+            for member in group.get("decides", "").split():
+                if resolve(f"{name}.{member}") is NOTHING:
+                    yield f"base: {name}.{member}: missing"
 
 
 def backends(torch: types.ModuleType, version: tuple[int, ...]) -> Iterator[str]:

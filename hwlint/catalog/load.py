@@ -338,7 +338,7 @@ def _framework_bases() -> Mapping[str, FrameworkBase]:
     found: dict[str, FrameworkBase] = {}
     for fields in entries(table, "base"):
         aliases = fields.pop("aliases", "").split()
-        entry = FrameworkBase(**_with_versions(words(fields, "bases", "members"), since, until))
+        entry = FrameworkBase(**_with_versions(words(fields, "bases", "members", "decides"), since, until))
         found[entry.name] = entry
         found.update(dict.fromkeys(aliases, entry))
     return MappingProxyType(found)

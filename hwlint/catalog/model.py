@@ -246,6 +246,8 @@ class FrameworkBase:
     on_device_type: str = ""
     """First torch release in which its fixture runs on the ``device_type`` of the class, the CPU's included, and asks
     the host for no device of its own: the CPU variant does what the class did on a host without accelerator."""
+    decides: tuple[str, ...] = ()
+    """Members that decide on which device its fixture runs."""
     has_tests: bool = False
     """It has test methods of its own, which subclasses inherit."""
     members: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ BODIES = (
     "for d in get_all_device_types():\n    torch.ones(2, device=d)",
     "for device in get_all_device_types():\n    # each\n    x = torch.ones(2, device=device)\n\n    self.check(x)",
     'devices = ["cpu", "cuda"] if TEST_CUDA else ["cpu"]\nfor d in devices:\n    torch.ones(2).to(d)',
-    'if TEST_CUDA:  # there\n    torch.ones(2).cuda()\nelse:\n    torch.ones(2)',
+    "if TEST_CUDA:  # there\n    torch.ones(2).cuda()\nelse:\n    torch.ones(2)",
     'if not torch.cuda.is_available():\n    self.skipTest("none")\ntorch.ones(2, device="cuda")',
     "if TEST_CUDA:\n    self._help()",
     "x = torch.ones(2).cuda()\nself.assertTrue(x.is_cuda)  # moved",
