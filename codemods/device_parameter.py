@@ -22,6 +22,7 @@ from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
+from codemods.device_twins import twin_out, twins_of
 from codemods.device_values import Blocked, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
@@ -61,6 +62,8 @@ class DeviceChange(Change):
     replaced: Span | None = None
     """The call of instantiate_parametrized_tests that is replaced."""
     instantiate: bool = False
+    gone: tuple[int, ...] = ()
+    """Lines of tests that go, since another does the same on whatever device."""
 
 
 class DeviceParameter(Codemod):
@@ -93,6 +96,7 @@ class DeviceParameter(Codemod):
             for line in change.claims:
                 check_claims(file.function_at(line))
             found += _function_splices(file, change, done)
+            found += (twin_out(file, line) for line in change.gone)
             if change.instantiate:
                 node = file.class_at(change.class_line)
                 found += own_name_splices(file, node, change.replaced)
@@ -150,9 +154,12 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     assert verdict is not None
     if cls.label not in ("", "ACCELERATOR"):
         raise Blocked("contradiction", f"it is tagged {cls.label}")
-    others = sorted({t.label for t in verdict.tests if t.label != "ACCELERATOR"})
+    twins = twins_of(context, cls)
+    gone = {twin.cpu.line for twin in twins}
+    judged = [t for t in verdict.tests if t.line not in gone]
+    others = sorted({t.label for t in judged if t.label != "ACCELERATOR"})
     if others:
-        shown = next(t.name for t in verdict.tests if t.label == others[0])
+        shown = next(t.name for t in judged if t.label == others[0])
         raise Blocked("split", f"some of its tests are {others[0]} ({shown})")
     if verdict.confidence == "unsure":
         raise Blocked("uncertain", "it is not sure that its tests are for accelerators")
@@ -165,16 +172,16 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     ungated: list[int] = []
     parametrizations: dict[int, Parametrized] = {}
     loops: dict[int, Loop] = {}
-    for function in cls.own_tests:
+    for function in (f for f in cls.own_tests if f.line not in gone):
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
         asked = questions_of(context, cls, function, reached.gates)
         loop, asked_by_loop = device_loop(context, function) or (None, ())
         if loop is not None:
             loops[function.line] = loop
-        gone = (*asked, *asked_by_loop)
+        questions = (*asked, *asked_by_loop)
         plan = plan_gates(
-            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, gone
+            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, questions
         )
         _check_test(context, function)
         over = parametrized_device(context, function)
@@ -183,6 +190,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             parametrizations[function.line] = over
         span = over.span if over is not None else loop.span if loop is not None else None
         needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached, asked, span)
+        if any(twin.other is function for twin in twins):
+            needs, plan = False, _with_twin(plan, function)
         if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
             needs = False  # As the configuration asks: the CPU runs it, too.
         if needs and not plan.needs_accelerator:
@@ -190,6 +199,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         gates[id(function)] = replace(plan, needs_accelerator=needs)
         tests.append((function, reached, Ground(context.catalog, context.settings, needs, span, asked)))
     value = value_of(cls)
+    renamed = {twin.other.line: twin.name for twin in twins}
     functions = _with_loops(_with_all_gates(plan_functions(context, cls, tests, value), cls, gates), loops)
     by_type = plan_functions(context, cls, tests, value, by_type=True)
     fallback = _with_loops(_with_all_gates(by_type, cls, gates), loops)
@@ -223,9 +233,15 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             *_torch_for(context, (*functions, *fallback)),
         ),
         class_line=cls.facts.line,
-        functions=functions,
+        renames=tuple(
+            ((cls.facts.qualname, old.name), (cls.facts.qualname, twin.name))
+            for twin in twins
+            for old in (twin.cpu, twin.other)
+        ),
+        functions=_with_names(functions, renamed),
         helpers=tuple(helpers_of(functions, cls.own_tests)),
-        fallback=fallback if fallback != functions else (),
+        fallback=_with_names(fallback, renamed) if fallback != functions else (),
+        gone=tuple(sorted(gone)),
         ungated=tuple(ungated),
         fixtures=tuple(m.line for m in cls.facts.methods if m.kind == "setup"),
         class_removed=removed,
@@ -287,6 +303,15 @@ def _with_parametrization(plan: GatePlan, over: Parametrized) -> GatePlan:
     )
 
 
+def _with_twin(plan: GatePlan, function: Function) -> GatePlan:
+    """The gates of a test that runs on the CPU in the place of its twin. Raises Blocked where one of them stays."""
+    if plan.kept or plan.swapped or plan.class_removed or plan.class_swapped:
+        raise Blocked(
+            "compound-gate", f"`{function.name}` is gated by more than an accelerator", function_span(function)
+        )
+    return replace(plan, needs_accelerator=False)
+
+
 def _needs_accelerator(
     context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question], gone: Span | None
 ) -> bool:
@@ -339,6 +364,10 @@ def _with_all_gates(
 
 def _with_loops(edits: Sequence[FunctionEdit], loops: Mapping[int, Loop]) -> tuple[FunctionEdit, ...]:
     return tuple(replace(edit, loop=loops[edit.line]) if edit.line in loops else edit for edit in edits)
+
+
+def _with_names(edits: Sequence[FunctionEdit], names: Mapping[int, str]) -> tuple[FunctionEdit, ...]:
+    return tuple(replace(edit, rename=names.get(edit.line, edit.rename)) for edit in edits)
 
 
 def with_gates(edit: FunctionEdit, function: Function, plan: GatePlan) -> FunctionEdit:

@@ -371,6 +371,8 @@ def _whole_statement(file: SourceFile, node: ast.stmt) -> Splice:
     text = file.text[file.line_start(first) : file.line_end(last)]
     if not _is_alone(file, node) or "#" in text:
         raise CannotEdit("the import that is no longer used shares its lines with a comment or a statement")
+    if (first == 1 or file.is_blank(first - 1)) and last < file.line_count and file.is_blank(last + 1):
+        last += 1  # It was a group by itself.
     return Splice(file.line_start(first), file.line_start(last + 1), "")
 
 

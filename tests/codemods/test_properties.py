@@ -106,7 +106,7 @@ def indented(text: str, by: str) -> str:
 def methods(draw: st.DrawFn, number: int, by: str) -> str:
     gate = draw(st.sampled_from(GATES))
     parameters = draw(st.sampled_from(("self", "self, device", "self, device, dtype", "self, n")))
-    name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_c_cpu"))) + str(number) * draw(
+    name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_b_cpu"))) + str(number) * draw(
         st.booleans()
     )
     body = "\n".join(draw(st.lists(st.sampled_from(BODIES), min_size=1, max_size=2)))
