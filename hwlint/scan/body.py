@@ -278,30 +278,32 @@ class Scope:
 
 
 _BUILTINS = frozenset(dir(builtins)) | {"self", "cls"}
-_scope: tuple[ScanContext, Scope] | None = None
 
 
 def _scope_of(context: ScanContext) -> Scope:
-    """Kept for the context used last."""
-    global _scope
-    if _scope is None or _scope[0] is not context:
-        imports = context.names.imports
-        foreign = {
-            name
-            for name, qualified in imports.items()
-            if qualified.partition(".")[0] in FOREIGN and not qualified.startswith("torch.testing")
-        }
-        classes = {n.partition(".")[0] for n in context.helper_parameters if "." in n}
-        functions = {n for n in context.helper_parameters if "." not in n}
-        suite = (set(imports) - foreign) | classes
-        found = Scope(
-            frozenset(suite | {"self", "cls", "torch"}),
-            frozenset(foreign | (_BUILTINS - set(imports) - functions - set(context.constants))),
-            frozenset(set(imports) | classes | functions | set(context.constants)),
-            frozenset(n for n, c in context.constants.items() if c.requirements),
-        )
-        _scope = (context, found)
-    return _scope[1]
+    """Made once for a module: its constants are known before any function is read."""
+    found: Scope | None = context.kept.get("scope")
+    if found is None:
+        found = context.kept["scope"] = _read_scope(context)
+    return found
+
+
+def _read_scope(context: ScanContext) -> Scope:
+    imports = context.names.imports
+    foreign = {
+        name
+        for name, qualified in imports.items()
+        if qualified.partition(".")[0] in FOREIGN and not qualified.startswith("torch.testing")
+    }
+    classes = {n.partition(".")[0] for n in context.helper_parameters if "." in n}
+    functions = {n for n in context.helper_parameters if "." not in n}
+    suite = (set(imports) - foreign) | classes
+    return Scope(
+        frozenset(suite | {"self", "cls", "torch"}),
+        frozenset(foreign | (_BUILTINS - set(imports) - functions - set(context.constants))),
+        frozenset(set(imports) | classes | functions | set(context.constants)),
+        frozenset(n for n, c in context.constants.items() if c.requirements),
+    )
 
 
 def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from typing import Any
 
 from hwlint.catalog import Catalog
 from hwlint.scan.facts import Constant
@@ -27,6 +28,10 @@ class ScanContext:
     """Lines that name a device module after a dot, sorted."""
     tree: ast.Module | None = None
     """The module, for the few questions about all of it."""
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What readers ask of the module again and again. Here, and so gone with the module: its tree is freed before the
+    next one is made, while it is in the processor's caches.
+    """
 
     def has_hit(self, first: int, last: int) -> bool:
         """Whether any of the lines ``first`` to ``last`` is worth reading for devices."""

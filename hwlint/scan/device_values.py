@@ -34,14 +34,15 @@ class Known:
     """Names whose attributes may lie in a device module, or be a device constant."""
 
 
-_known: tuple[ScanContext, int, Known] | None = None
-
-
 def known_names(context: ScanContext) -> Known:
-    """What the module's names mean. Kept for the context used last, as long as it has no more constants."""
-    global _known
-    if _known is not None and _known[0] is context and _known[1] == len(context.constants):
-        return _known[2]
+    """What the module's names mean, made anew where it has come to have more constants."""
+    kept: tuple[int, Known] | None = context.kept.get("known_names")
+    if kept is None or kept[0] != len(context.constants):
+        kept = context.kept["known_names"] = (len(context.constants), _read_known_names(context))
+    return kept[1]
+
+
+def _read_known_names(context: ScanContext) -> Known:
     words = words_of(context.catalog)
     devices: dict[str, str] = {}
     modules: dict[str, str] = {}
@@ -72,9 +73,7 @@ def known_names(context: ScanContext) -> Known:
         if isinstance(constant.value, str) and constant.value in words.collectives:
             collectives[constant.name] = words.collectives[constant.value]
     carriers = frozenset((*devices, *modules, *collectives))
-    found = Known(words, devices, modules, collectives, carriers, frozenset(heads))
-    _known = (context, len(context.constants), found)
-    return found
+    return Known(words, devices, modules, collectives, carriers, frozenset(heads))
 
 
 def device_of(node: ast.expr, context: ScanContext) -> str:
