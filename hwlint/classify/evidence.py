@@ -373,10 +373,15 @@ RULES: tuple[EvidenceRule, ...] = (
 )
 
 
+ON_USES = (placements, apis, backends, profiler, subject_api, comparisons, vendor_names)
+"""Those that say nothing of a test that reaches no use of a device, as most do."""
+BESIDE_USES = tuple(rule for rule in RULES if rule not in ON_USES)
+
+
 def gather(subject: Subject) -> tuple[Evidence, ...]:
     """All the evidence on a test: the first of each kind and label, with the strongest first."""
     found: dict[tuple[str, str], Evidence] = {}
-    for rule in RULES:
+    for rule in RULES if subject.reach.uses else BESIDE_USES:
         for one in rule(subject):
             found.setdefault((one.kind, one.argues_for), one)
     return tuple(sorted(found.values(), key=lambda e: -e.weight))

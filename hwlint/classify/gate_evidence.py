@@ -57,14 +57,14 @@ def is_read(one: Requirement) -> bool:
 
 def unread_skip(cls: LinkedClass, function: Function) -> Decorator | None:
     """A conditional skip that the scan could make nothing of, although its condition or reason names a device."""
-    read_lines = {
-        gate.span.line for gate in (*function.gates, *cls.facts.gates) if any(is_read(r) for r in gate.requirements)
-    }
     for decorator in (*function.decorators, *cls.facts.decorators):
-        if decorator.name.rpartition(".")[2] in CONDITIONAL_SKIPS:
-            said = any(DEVICE_IN_TEXT.search(argument.text) for argument in decorator.arguments)
-            if said and decorator.span.line not in read_lines:
-                return decorator
+        if decorator.name.rpartition(".")[2] not in CONDITIONAL_SKIPS:
+            continue
+        gates = (gate for gate in (*function.gates, *cls.facts.gates) if gate.span.line == decorator.span.line)
+        if any(is_read(requirement) for gate in gates for requirement in gate.requirements):
+            continue
+        if any(DEVICE_IN_TEXT.search(argument.text) for argument in decorator.arguments):
+            return decorator
     return None
 
 

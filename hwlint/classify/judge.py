@@ -43,7 +43,7 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
     if reaches_nothing(cls):
         tests = tuple(_plain_verdict(cls, owner, function) for owner, function in collected(cls))
     else:
-        tests = tuple(judge_test(cls, owner, function) for owner, function in collected(cls))
+        tests = tuple(_judge_tests(cls))
     if not tests:
         return None
     label, confidence = combine(tests, cls.suite.catalog)
@@ -87,9 +87,47 @@ def reaches_nothing(cls: LinkedClass) -> bool:
 
 
 def _plain_verdict(cls: LinkedClass, owner: LinkedClass, function: Function) -> TestVerdict:
-    reason = Evidence("no-device", "GENERIC", NOTHING, owner.path, function_span(function), kinds()["no-device"].weight)
     inherited = "" if owner is cls else f"{owner.path}::{owner.facts.qualname}"
-    return TestVerdict(function.name, function.line, "GENERIC", "certain", (reason,), inherited)
+    return TestVerdict(function.name, function.line, "GENERIC", "certain", (_no_device(owner, function),), inherited)
+
+
+def _no_device(owner: LinkedClass, function: Function) -> Evidence:
+    return Evidence("no-device", "GENERIC", NOTHING, owner.path, function_span(function), kinds()["no-device"].weight)
+
+
+def _judge_tests(cls: LinkedClass) -> Iterator[TestVerdict]:
+    """The verdict on each test; those that say nothing by themselves are judged once for what they lead to."""
+    judged: dict[tuple[int, int], TestVerdict] = {}
+    for owner, function in collected(cls):
+        rest = reach(cls, function).rest
+        if rest is None or rest.unknown or not _is_silent(cls, function):
+            yield judge_test(cls, owner, function)
+            continue
+        key = (id(owner), id(rest))
+        if key in judged:
+            yield _like(judged[key], owner, function)
+        else:
+            judged[key] = judge_test(cls, owner, function)
+            yield judged[key]
+
+
+def _is_silent(cls: LinkedClass, function: Function) -> bool:
+    """Whether no rule of evidence finds anything at the test itself."""
+    if function.uses or function.gates or function.decorators or "unread" in function.flags:
+        return False
+    if not cls.is_instantiated and ("device" in function.parameters or "devices" in function.parameters):
+        return False
+    return not any(f"self.{name}" in function.references for name in SELF_DEVICE)
+
+
+def _like(verdict: TestVerdict, owner: LinkedClass, function: Function) -> TestVerdict:
+    """The same verdict on another test."""
+    evidence = verdict.evidence
+    if evidence and evidence[0].kind == "no-device":
+        evidence = (_no_device(owner, function), *evidence[1:])
+    return TestVerdict(
+        function.name, function.line, verdict.label, verdict.confidence, evidence, verdict.inherited_from
+    )
 
 
 def collected(cls: LinkedClass) -> Iterator[tuple[LinkedClass, Function]]:
@@ -281,7 +319,7 @@ def _nothing_found(subject: Subject) -> Evidence:
             f"{first.use.role}{NO_DEVICE}" if harmless else f"named, which may be no use of a device ({first.use.role})"
         )
         return subject.evidence("no-hardware", "GENERIC", f"`{first.use.name}` is {how}", first.path, first.use.span)
-    return subject.evidence("no-device", "GENERIC", NOTHING)
+    return _no_device(subject.owner, subject.function)
 
 
 def _least(confidences: Iterable[Confidence]) -> Confidence:

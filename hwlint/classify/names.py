@@ -48,7 +48,8 @@ def vendor_name(cls: LinkedClass) -> tuple[str, str]:
     if found[0]:
         return found
     names = [function.name for function in cls.own_tests]
-    if libraries.pattern.search("\n".join(names)) is None:
+    listed = "\n".join(names).lower()
+    if not any(library in listed for library in libraries.devices):
         return "", ""
     named = [one for name in names if (one := libraries.first(name))[0]]
     return named[0] if named and 2 * len(named) >= len(names) else ("", "")

@@ -6,21 +6,23 @@ It reads ``torch....()`` with the name of a device module between two dots, what
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from hwlint.catalog.upstream_linter import upstream_linters
-from hwlint.scan.device_words import find_all, lines_at, one_newline
+from hwlint.scan.device_words import lines_at, one_newline
 from hwlint.scan.facts import AcceleratorCall
 from hwlint.scan.names import span_of
 
 MODULES = frozenset(word for linter in upstream_linters().values() for word in linter.call_modules)
+_AFTER_A_DOT = re.compile(rf"\.(?:{'|'.join(sorted(MODULES))})")
 
 
 def call_lines(text: str) -> tuple[int, ...]:
     """Numbers of the lines that name a device module after a dot, sorted."""
     text = one_newline(text)
-    return lines_at([at for word in MODULES for at in find_all(f".{word}", text)], text)
+    return lines_at([match.start() for match in _AFTER_A_DOT.finditer(text)], text)
 
 
 def accelerator_calls(body: Iterable[ast.stmt], lines: Sequence[int]) -> Iterator[AcceleratorCall]:

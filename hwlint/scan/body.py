@@ -164,33 +164,26 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
     add_name = names.add
     fields_of = _FIELDS
     name_, constant, attribute, call = ast.Name, ast.Constant, ast.Attribute, ast.Call
-    load, operation, named = ast.Load, ast.BinOp, _NAMED
+    assign, expression, load, operation, named = ast.Assign, ast.Expr, ast.Load, ast.BinOp, _NAMED
     opened = _SCOPES
     while True:
         while stack:
             node = pop()
             cls = type(node)
-            if cls is name_:
-                if type(node.ctx) is load:
-                    add_name(node.id)
-                else:
-                    stored.add(node.id)
-            elif cls is constant:
-                pass
-            elif cls is attribute:
-                value = node.value
-                if type(value) is name_:
-                    head = value.id
-                    add_name(head)
-                    if head in heads:
-                        attributes.add((head, node.attr))
-                else:
-                    if type(value) is call and type(value.func) is name_ and value.func.id == "super":
-                        supers.add(node.attr)
-                    push(value)
-            elif cls is call:
-                # Half of all nodes are in calls: their plain arguments never reach the stack.
-                push(node.func)
+            # Most of what is read are calls, for themselves or assigned to a name, of attributes of a name: what they
+            # hold is taken in passing, and does not come to the stack.
+            if cls is assign:
+                for value in node.targets:
+                    if type(value) is name_:
+                        stored.add(value.id)
+                    else:
+                        push(value)
+                node = node.value
+                cls = type(node)
+            elif cls is expression:
+                node = node.value
+                cls = type(node)
+            if cls is call:
                 for value in node.args:
                     cls = type(value)
                     if cls is name_:
@@ -206,6 +199,29 @@ def _read_names(function: FunctionNode, heads: frozenset[str]) -> Reads:
                         add_name(value.id)
                     elif cls is not constant:
                         push(value)
+                node = node.func
+                cls = type(node)
+            if cls is attribute:
+                value = node.value
+                cls = type(value)
+                if cls is name_:
+                    head = value.id
+                    add_name(head)
+                    if head in heads:
+                        attributes.add((head, node.attr))
+                else:
+                    if cls is call and type(value.func) is name_ and value.func.id == "super":
+                        supers.add(node.attr)
+                    push(value)
+            elif cls is name_:
+                if type(node.ctx) is load:
+                    add_name(node.id)
+                else:
+                    stored.add(node.id)
+            elif cls is constant:
+                pass
+            elif cls is call:
+                push(node)
             elif cls in opened:
                 if cls is not ast.Lambda:
                     stored.add(node.name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from hwlint.catalog.packages import foreign_packages, touches_no_hardware
@@ -88,6 +89,10 @@ class Reach:
     """What could not be followed: 'self.helper' behind an unknown base, 'package.helper' from an unknown module."""
     classes: tuple[LinkedClass, ...] = ()
     """The test's class, its bases, and the helper classes it makes objects of."""
+    rest: Reach | None = field(default=None, repr=False, compare=False)
+    """The same without the test itself: one object for all tests of the class that lead to the same. None for a test
+    that is reached from there.
+    """
 
 
 def reach(cls: LinkedClass, function: Function) -> Reach:
@@ -146,7 +151,7 @@ class _Follower:
         self.own: dict[int, dict[str, Function]] = {}
         self.methods: dict[int, dict[str, Reached | None]] = {}
         self.fixtures: dict[int, list[Reached]] = {}
-        self.fixture_reaches: dict[int, Reach] = {}
+        self.shared: dict[tuple[object, ...], Reach] = {}
         self.edges: dict[tuple[int, int], _Edges] = {}
         self.reaches: dict[tuple[int, int], Reach] = {}
 
@@ -155,7 +160,7 @@ class _Follower:
         found = self.reaches.get(key)
         if found is None:
             test = self._reached_test(cls, function)
-            found = self.reaches[key] = self._beside_fixtures(cls, test) or self._follow(cls, [test])
+            found = self.reaches[key] = self._beside_others(cls, test) or self._follow(cls, [test])
         return found
 
     def class_reach(self, cls: LinkedClass) -> Reach:
@@ -173,31 +178,29 @@ class _Follower:
                 return Reached(owner.module, owner, function, cls)
         return Reached(cls.module, cls, function, cls)
 
-    def _beside_fixtures(self, cls: LinkedClass, test: Reached) -> Reach | None:
-        """What a test that leads nowhere itself reaches: most do not, and all of a class share what its fixtures reach.
-
-        None for a test that has to be followed.
+    def _beside_others(self, cls: LinkedClass, test: Reached) -> Reach | None:
+        """What a test reaches by itself, and what all tests of its class reach that lead to the same as it does: most
+        lead nowhere, or to one helper. None for one that is reached from there.
         """
         edges = self._edges(test)
-        if edges.functions or edges.constants or edges.classes:
-            return None
-        shared = self.fixture_reaches.get(id(cls))
+        key = (id(cls), *map(id, edges.functions), 0, *map(id, edges.constants), 0, *map(id, edges.classes), edges.unknown)
+        shared = self.shared.get(key)
         if shared is None:
-            shared = self.fixture_reaches[id(cls)] = self._follow(cls, [])
+            shared = self.shared[key] = self._follow(cls, [], edges)
         function = test.function
         if any(r.function is function for r in shared.functions):
             return None
-        symbol = test.symbol if function.uses else ""
-        return Reach(
-            (test, *shared.functions),
-            (*[ReachedUse(test.path, symbol, use) for use in function.uses], *shared.uses),
-            (*[ReachedGate(test.path, "test", g, function) for g in function.gates], *shared.gates),
-            shared.constants,
-            tuple(dict.fromkeys((*edges.unknown, *shared.unknown))) if edges.unknown else shared.unknown,
-            shared.classes,
-        )
+        uses, gates = shared.uses, shared.gates
+        if function.uses:
+            symbol = test.symbol
+            uses = (*[ReachedUse(test.path, symbol, use) for use in function.uses], *uses)
+        if function.gates:
+            gates = (*[ReachedGate(test.path, "test", gate, function) for gate in function.gates], *gates)
+        functions = (test, *shared.functions)
+        return Reach(functions, uses, gates, shared.constants, shared.unknown, shared.classes, rest=shared)
 
-    def _follow(self, cls: LinkedClass, roots: list[Reached]) -> Reach:
+    def _follow(self, cls: LinkedClass, roots: list[Reached], first: _Edges | None = None) -> Reach:
+        """What ``roots`` and the class's fixtures lead to, in that order; ``first``: the edges of a root left out."""
         tests = {id(r.function) for r in roots}
         fixtures = self._fixtures(cls)
         setups = {id(f.function) for f in fixtures}
@@ -206,14 +209,15 @@ class _Follower:
         constants: dict[int, ReachedConstant] = {}
         classes: dict[int, LinkedClass] = {id(c): c for c in cls.mro}
         unknown: dict[str, None] = {}
-        for reached in queue:  # grows while it is read
-            edges = self._edges(reached)
+        left_out = [("test", first)] if first is not None else []
+        read = ((reached.function.kind, self._edges(reached)) for reached in queue)  # which grows meanwhile
+        for kind, edges in chain(left_out, read):
             for target in edges.functions:
                 key = (id(target.receiver), id(target.function))
                 if key not in seen:
                     seen.add(key)
                     queue.append(target)
-                    if reached.function.kind == "setup" and target.function.kind == "setup":
+                    if kind == "setup" and target.function.kind == "setup":
                         setups.add(id(target.function))
             for constant in edges.constants:
                 constants.setdefault(id(constant.constant), constant)
@@ -296,15 +300,11 @@ class _Follower:
             found = self._behind(receiver, reached.owner, name)
         else:
             found = self._method(receiver, name)
-        if found is None:
-            if (
-                any(b.partition(".")[0] not in FOREIGN for b in receiver.opaque_bases)
-                and name not in _UNITTEST
-                and not name.startswith("assert")
-            ):
-                unknown.append(f"{head}.{name}")
-        else:
+        if found is not None:
             functions.append(found)
+        elif not name.startswith("assert") and name not in _UNITTEST:
+            if any(b.partition(".")[0] not in FOREIGN for b in receiver.opaque_bases):
+                unknown.append(f"{head}.{name}")
 
     def _behind(self, receiver: LinkedClass, owner: LinkedClass | None, name: str) -> Reached | None:
         """The method that ``super().name`` in ``owner`` calls on a ``receiver``."""
