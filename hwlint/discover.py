@@ -89,7 +89,7 @@ def discover(paths: Sequence[Path], settings: Settings, cwd: Path | None = None)
 
 def printable(path: str) -> str:
     """``path`` for people and for JSON: bytes of a name that are not UTF-8 as ``\\xNN``."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _here(cwd: Path | None) -> Path:

@@ -96,7 +96,7 @@ class Tree:
         if path in self.overlay:
             data = self.overlay[path]
             return data if data is not None else Problem(1, 0, "cannot be read: it is not there", kind="read")
-        return read_file(self.root / path, path)
+        return read_file(os.path.join(self.root, path), path)
 
     def digest(self, path: str) -> str:
         """Names the content of a file; what cannot be read has the name of its error."""

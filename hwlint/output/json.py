@@ -77,4 +77,5 @@ def _fix(finding: Finding, sources: Sources) -> dict[str, Any] | None:
 
 
 def _place(path: str, span: Span, sources: Sources) -> dict[str, Any]:
-    return {"path": printable(path), **sources.region(path, span)._asdict()}
+    line, column, end_line, end_column = sources.region(path, span)
+    return {"path": printable(path), "line": line, "column": column, "end_line": end_line, "end_column": end_column}

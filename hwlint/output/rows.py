@@ -13,5 +13,5 @@ ROWS = "\0rows"
 def dump_rows(document: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
     """The indented document with ``rows`` as a list where ROWS stands, ASCII only."""
     head, tail = json.dumps(document, indent=2).split(json.dumps(ROWS))
-    listed = ",\n".join(json.dumps(row) for row in rows)
+    listed = ",\n".join(map(json.JSONEncoder().encode, rows))
     return f"{head}[\n{listed}\n]{tail}\n" if listed else f"{head}[]{tail}\n"

@@ -52,8 +52,11 @@ class Sources:
     def region(self, path: str, span: Span) -> Region:
         """The span as it is shown; lines before the first (of a whole-file finding) count as the first."""
         line, end_line = max(span.line, 1), max(span.end_line, span.line, 1)
-        column = self.column(path, line, max(span.column, 0))
-        end_column = self.column(path, end_line, max(span.end_column, 0))
+        column, end_column = max(span.column, 0), max(span.end_column, 0)
+        if self._is_plain(path):
+            column, end_column = column + 1, end_column + 1
+        else:
+            column, end_column = self.column(path, line, column), self.column(path, end_line, end_column)
         if (end_line, end_column) < (line, column):
             end_line, end_column = line, column
         return Region(line, column, end_line, end_column)

@@ -42,10 +42,11 @@ class SourceText:
         return NEWLINE.split(self.text) if "\r" in self.text else self.text.split("\n")
 
 
-def read_file(path: Path, name: str) -> bytes | Problem:
+def read_file(path: Path | str, name: str) -> bytes | Problem:
     """The bytes of the file ``name`` at ``path``, or why there are none."""
     try:
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
     except OSError as error:
         return Problem(1, 0, f"cannot be read: {error.strerror or error}", kind="read")
 
