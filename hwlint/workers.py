@@ -65,20 +65,18 @@ def run_in_processes(
             for worker in _ready(workers):
                 finished = worker.receive()
                 if finished is not None:
-                    yield finished
+                    yield from finished
                     continue
                 at = workers.index(worker)
                 died = worker.end()
                 workers[at] = _Worker(function, tasks)
-                for batch in worker.given:
-                    if batch.alone:
-                        yield batch.indices[0], died
-                        continue
-                    # The first one unfinished is the suspect only in the batch that was being worked on.
-                    first, rest = (
-                        (batch.indices[:1], batch.indices[1:]) if batch is worker.given[0] else ([], batch.indices)
-                    )
-                    queue.extendleft(_Batch(part, alone=part is first) for part in (rest, first) if part)
+                begun, *rest = worker.given
+                if begun.alone:
+                    yield begun.indices[0], died
+                else:
+                    # Which task it died on is not known: each is tried by itself.
+                    rest = [*(_Batch([index], alone=True) for index in begun.indices), *rest]
+                queue.extendleft(reversed(rest))
     finally:
         for worker in workers:
             worker.end()
@@ -124,17 +122,14 @@ class _Worker:
         with suppress(OSError):  # It may have died: its end of the pipe tells, when it is next waited for.
             self.pipe.send([(index, self.tasks[index]) for index in batch.indices])
 
-    def receive(self) -> tuple[int, bytes] | None:
-        """One result, None when the process is gone."""
+    def receive(self) -> list[tuple[int, bytes]] | None:
+        """The results of one batch, None when the process is gone."""
         try:
-            index, result = self.pipe.recv()
+            results: list[tuple[int, bytes]] = self.pipe.recv()
         except (EOFError, OSError):
             return None
-        batch = self.given[0]
-        batch.indices.remove(index)
-        if not batch.indices:
-            self.given.popleft()
-        return index, result
+        self.given.popleft()
+        return results
 
     def end(self) -> Died:
         if self.given:
@@ -177,6 +172,5 @@ def _work(function: Callable[[Any], bytes], pipe: Connection) -> None:
     gc.freeze()
     with suppress(EOFError, OSError):  # Then nobody waits for results.
         while (batch := pipe.recv()) is not None:
-            for index, task in batch:
-                pipe.send((index, function(task)))
+            pipe.send([(index, function(task)) for index, task in batch])
             collect_many()

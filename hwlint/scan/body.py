@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from hwlint.catalog.packages import foreign_packages
@@ -323,15 +324,18 @@ def _read_scope(context: ScanContext) -> Scope:
 
 
 def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:
-    """``free`` are the names it reads that it does not bind."""
+    """``free`` are the names it reads that it does not bind.
+
+    A text that many functions have is one object: it is pickled once for a module.
+    """
     found = free - scope.foreign
     if reads.inner:
         found -= reads.inner - scope.module
     for head, attribute in reads.attributes:
         if head == "self" or head == "cls" or head in found:
-            found.add(f"{head}.{attribute}")
+            found.add(intern(f"{head}.{attribute}"))
     for name in reads.supers:
-        found.add(f"super.{name}")
+        found.add(intern(f"super.{name}"))
     return tuple(sorted(found))
 
 
@@ -340,12 +344,17 @@ def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:
 _REFLECTIVE = REFLECTIVE | RUNS
 _SUBPROCESS = frozenset(("subprocess", "Popen", "check_output", "check_call", "run_process_no_exception"))
 _GOLDEN = frozenset(("self", name) for name in GOLDEN if name.startswith("assert"))
+_TELLING = REFLECTIVE | _SUBPROCESS | {"FakeTensorMode", "FileCheck", "make_fx"}
+_TELLING_ATTRIBUTES = _GOLDEN | {("torch", "compile")}
+"""What most functions read nothing of."""
 
 
 def _flags(node: FunctionNode, reads: Reads) -> set[str]:
     """Flags that the names alone tell."""
     flags: set[str] = set()
     names = reads.names
+    if not reads.supers and names.isdisjoint(_TELLING) and reads.attributes.isdisjoint(_TELLING_ATTRIBUTES):
+        return flags
     if not names.isdisjoint(REFLECTIVE):
         flags.add("dynamic")
     if not names.isdisjoint(_SUBPROCESS):
