@@ -24,7 +24,6 @@ from hwlint.config import Settings
 from hwlint.discover import Discovery, printable
 from hwlint.scan.facts import ModuleFacts, Problem
 from hwlint.scan.reading import read_file
-from hwlint.workers import collect_many
 
 if TYPE_CHECKING:
     from hwlint.suite.model import Suite
@@ -38,6 +37,8 @@ Progress = Callable[[int, int], None]
 FEW_FILES = 8
 FEW_BYTES = 1_000_000
 """Below either, starting processes takes longer than they save."""
+COLLECT_EVERY = 8_000_000
+"""Bytes of source between two garbage collections: the collector is off while trees are built and thrown away."""
 RECURSION_LIMIT = 6000 if sys.version_info >= (3, 11) else 2500
 """Python's own 1,000 is too little for a long chain of calls; before 3.11 each Python call takes C stack as well."""
 
@@ -243,9 +244,13 @@ class Scanner:
         sizes = [self._size(path) for path in paths]
         work = partial(_encoded, self.tree, self.catalog)
         if self.jobs == 1 or len(paths) < FEW_FILES or sum(sizes) < FEW_BYTES:
-            for path in paths:
+            done = 0
+            for path, size in zip(paths, sizes):
                 yield path, work(path)
-                collect_many()
+                done += size
+                if done > COLLECT_EVERY:
+                    gc.collect(0)
+                    done = 0
             return
         # Imported before the processes are made, so that each has it.
         from hwlint.codec import encode

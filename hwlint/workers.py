@@ -23,17 +23,8 @@ AHEAD = 2
 """Batches a worker has been given: one it works on, one so that it need not wait."""
 
 
-MANY_OBJECTS = 2_000_000
-"""New ones that are worth a garbage collection."""
-
-
-def collect_many() -> None:
-    """Collect garbage, with the collector off, once much may have come together.
-
-    Trees and facts hardly have a cycle: a look at those that are alive takes a tenth of a run where each file has one.
-    """
-    if gc.get_count()[0] > MANY_OBJECTS:
-        gc.collect(0)
+MANY_OBJECTS = 500_000
+"""So many that a task has left may be garbage, which is worth a collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,4 +164,5 @@ def _work(function: Callable[[Any], bytes], pipe: Connection) -> None:
     with suppress(EOFError, OSError):  # Then nobody waits for results.
         while (batch := pipe.recv()) is not None:
             pipe.send([(index, function(task)) for index, task in batch])
-            collect_many()
+            if gc.get_count()[0] > MANY_OBJECTS:
+                gc.collect(0)

@@ -183,7 +183,8 @@ class _Follower:
         lead nowhere, or to one helper. None for one that is reached from there.
         """
         edges = self._edges(test)
-        key = (id(cls), *map(id, edges.functions), 0, *map(id, edges.constants), 0, *map(id, edges.classes), edges.unknown)
+        ends = (edges.functions, edges.constants, edges.classes)
+        key = (id(cls), edges.unknown, *(tuple(map(id, targets)) for targets in ends))
         shared = self.shared.get(key)
         if shared is None:
             shared = self.shared[key] = self._follow(cls, [], edges)
