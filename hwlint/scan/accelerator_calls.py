@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hwlint.catalog.upstream_linter import upstream_linters
 from hwlint.scan.device_words import lines_at, one_newline
 from hwlint.scan.facts import AcceleratorCall
-from hwlint.scan.names import span_of
+from hwlint.scan.names import source_of, span_of
 
 MODULES = frozenset(word for linter in upstream_linters().values() for word in linter.call_modules)
 _AFTER_A_DOT = re.compile(rf"\.(?:{'|'.join(sorted(MODULES))})")
@@ -40,7 +40,7 @@ def accelerator_calls(body: Iterable[ast.stmt], lines: Sequence[int]) -> Iterato
                 if at == len(lines) or lines[at] > node.end_lineno:  # type: ignore[attr-defined]
                     continue
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _starts_at_torch(node.func):
-                name = ast.unparse(node.func)
+                name = source_of(node.func)
                 if not MODULES.isdisjoint(name.split(".")):
                     yield AcceleratorCall(span_of(node), name, owner)
             stack.extend(ast.iter_child_nodes(node))

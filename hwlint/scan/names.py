@@ -50,7 +50,18 @@ def source_of(node: ast.expr) -> str:
     return ast.unparse(node)
 
 
-_COMPARISONS: dict[type, str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+_COMPARISONS: dict[type, str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.Gt: ">",
+    ast.LtE: "<=",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
 _REPR_IS_SOURCE = (str, int, bool, type(None))
 
 
@@ -62,8 +73,13 @@ def _atom(node: ast.expr) -> str:
         return dotted(node)
     if isinstance(node, ast.List):
         return f"[{', '.join(map(source_of, node.elts))}]"
-    if isinstance(node, ast.Tuple) and len(node.elts) > 1:
-        return f"({', '.join(map(source_of, node.elts))})"
+    if isinstance(node, ast.Tuple) and node.elts:
+        return f"({', '.join(map(source_of, node.elts))}{',' if len(node.elts) == 1 else ''})"
+    if isinstance(node, ast.Set):
+        return f"{{{', '.join(map(source_of, node.elts))}}}"
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        pairs = [f"{source_of(k)}: {source_of(v)}" for k, v in zip(node.keys, node.values) if k is not None]
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(node, ast.Call):
         name = dotted(node.func)
         if name:

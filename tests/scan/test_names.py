@@ -71,6 +71,11 @@ EXPRESSIONS = (
     "(a == b) == c",
     "a if b else c",
     "a + b * c",
+    "(a,)",
+    "{a, *b}",
+    "{'a': b == c, d: (1, 2), 'e': {}}",
+    "{**a, 'b': lambda: c}",
+    "a in {1: (b := 2)}",
     "await_ == (yield_)",
 )
 
