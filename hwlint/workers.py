@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 AHEAD = 2
 """Batches a worker has been given: one it works on, one so that it need not wait."""
-
-
 MANY_OBJECTS = 500_000
 """So many that a task has left may be garbage, which is worth a collection."""
 

@@ -6,7 +6,6 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
-from sys import intern
 from typing import Any
 
 from hwlint.catalog.packages import foreign_packages
@@ -324,18 +323,15 @@ def _read_scope(context: ScanContext) -> Scope:
 
 
 def _references(reads: Reads, free: set[str], scope: Scope) -> tuple[str, ...]:
-    """``free`` are the names it reads that it does not bind.
-
-    A text that many functions have is one object: it is pickled once for a module.
-    """
+    """``free`` are the names it reads that it does not bind."""
     found = free - scope.foreign
     if reads.inner:
         found -= reads.inner - scope.module
     for head, attribute in reads.attributes:
         if head == "self" or head == "cls" or head in found:
-            found.add(intern(f"{head}.{attribute}"))
+            found.add(f"{head}.{attribute}")
     for name in reads.supers:
-        found.add(intern(f"super.{name}"))
+        found.add(f"super.{name}")
     return tuple(sorted(found))
 
 
