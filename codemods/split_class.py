@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
+from codemods.device_twins import twins_of
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
@@ -69,10 +70,13 @@ class SplitClass(Codemod):
         plan = PlanBuilder(self.name)
         for cls in context.test_classes():
             verdict = context.verdict(cls)
-            if verdict is None or verdict.label != "SPLIT" or len({t.label for t in verdict.tests}) < 2:
+            if verdict is None or verdict.label != "SPLIT":
+                continue
+            labels = _labels(context, cls, verdict)
+            if len(set(labels.values())) < 2:
                 continue
             try:
-                plan.add(_change(context, cls, verdict))
+                plan.add(_change(context, cls, verdict, labels))
             except Blocked as blocked:
                 plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
         return plan.done()
@@ -81,7 +85,16 @@ class SplitClass(Codemod):
         return [s for change in changes if isinstance(change, SplitChange) for s in split_splices(file, change)]
 
 
-def _change(context: Context, cls: LinkedClass, verdict: Verdict) -> SplitChange:
+def _labels(context: Context, cls: LinkedClass, verdict: Verdict) -> dict[str, str]:
+    """The label of each test; twins stay together, since device_parameter makes one test of them."""
+    labels = {t.name: t.label for t in verdict.tests}
+    for twin in twins_of(context, cls) if "ACCELERATOR" in labels.values() else ():
+        if labels.get(twin.other.name) == "ACCELERATOR":
+            labels[twin.cpu.name] = "ACCELERATOR"
+    return labels
+
+
+def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mapping[str, str]) -> SplitChange:
     """Raises Blocked."""
     check_apart(context, cls)
     unsure = next((t for t in verdict.tests if t.confidence == "unsure"), None)
@@ -91,7 +104,6 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict) -> SplitChange
     if len(found) > 1 or any(i.form == "assignment" or len(i.arguments) > 1 or i.blocks for i in found):
         raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
     call = next((i for i in found if i.form == "call"), None)
-    labels = {t.name: t.label for t in verdict.tests}
     return split_change(SplitClass.name, context, cls, labels, "GENERIC", call)
 
 

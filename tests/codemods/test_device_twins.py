@@ -90,3 +90,12 @@ def test_a_gate_that_asks_for_more_keeps_both() -> None:
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed
     assert reasons(outcome) == {"T": "compound-gate"}
+
+
+def test_a_split_leaves_twins_together() -> None:
+    more = '\n    def test_words(self):\n        self.assertEqual("a b".split(), ["a", "b"])\n'
+    text = checked(TWINS + more, unsafe=True, split=True, confidence="likely")
+    assert "class T(TestCase):\n    hw_classification = HardwareClassification.GENERIC\n" in text
+    _, _, device = text.partition("class TDevice(TestCase):\n")
+    assert "    def test_sum(self, device):\n        self._check(device)\n" in device
+    assert "_cpu" not in text
