@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.class_edits import add_parameter, insert_below_class
+from codemods.device_class import member_obstacle
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
@@ -102,9 +103,9 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "generated-class", f"it stands in a `{facts.blocks[-1].keyword}`"
     if facts.dynamic:
         return "dynamic", "members may be added to it that the source does not show"
-    twice = next((t.name for t in facts.tests if t not in cls.own_tests), "")
-    if twice:
-        return "dynamic", f"`{twice}` is defined more than once"
+    member = member_obstacle(cls)
+    if member is not None:
+        return member.reason, member.text
     if cls.foreign_instantiations or cls.is_parametrized and _parametrizing(cls) is None:
         return "already-instantiated", "another instantiate function makes its tests, in an unusual way"
     if cls.inherited_tests:

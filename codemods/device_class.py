@@ -64,13 +64,22 @@ def _check_relatives(cls: LinkedClass, span: Span) -> None:
         raise Blocked("name-collision", "the file has two classes of that name", span)
 
 
-def _check_members(cls: LinkedClass, span: Span) -> None:
+def member_obstacle(cls: LinkedClass) -> Blocked | None:
+    """The method that instantiation would turn into something else, or that is there twice."""
     names = [m.name for m in cls.facts.methods]
     for method in cls.facts.methods:
         if any(d.name in ("staticmethod", "classmethod") for d in method.decorators) and method.kind != "setup":
-            raise Blocked("class-member", f"`{method.name}` is a {method.decorators[-1].name}", method.span)
+            return Blocked("class-member", f"`{method.name}` is a {method.decorators[-1].name}", method.span)
         if names.count(method.name) > 1 and not any(d.name.endswith((".setter", ".getter")) for d in method.decorators):
-            raise Blocked("dynamic", f"`{method.name}` is defined more than once", method.span)
+            return Blocked("dynamic", f"`{method.name}` is defined more than once", method.span)
+    return None
+
+
+def _check_members(cls: LinkedClass, span: Span) -> None:
+    obstacle = member_obstacle(cls)
+    if obstacle is not None:
+        raise obstacle
+    for method in cls.facts.methods:
         if method.kind == "test" and method.is_async:
             raise Blocked("unknown-caller", f"`{method.name}` is a coroutine", method.span)
     for name, _ in cls.facts.attributes:

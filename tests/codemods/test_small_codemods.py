@@ -204,6 +204,8 @@ def test_what_stands_against_instantiation() -> None:
     assert obstacle("def test_pool(self)", "def test_pool(self, device=None)") == "parametrized"
     assert obstacle("def test_pool(self)", "def test_pool_cuda(self)") == "name-doubled"
     assert obstacle("    def test_pool", "    def test_two(self): pass\n\n    def test_pool") == "dynamic"
+    helper = "    @staticmethod\n    def compute(x):\n        return x\n\n"
+    assert obstacle("    def test_pool", f"{helper}    def test_pool") == "class-member"
     assert obstacle("    def test_pool", "    @mystery\n    def test_pool") == "unknown-name"
     assert obstacle("class PoolTest", "@mystery\nclass PoolTest") == "unknown-gate"
     assert obstacle("x = 1\n", "class PoolTestCUDA(TestCase): pass\n") == "name-collision"
