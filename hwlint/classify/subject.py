@@ -84,8 +84,10 @@ def device_types(device: str) -> tuple[str, ...]:
 def is_accelerator(device: str, catalog: Catalog) -> bool:
     """Whether a device string names an accelerator that a test class could be instantiated for."""
     kind = device.partition(":")[0]
+    if kind == "accelerator" or kind in catalog.private_use_names:
+        return True
     backend = catalog.backends.get(kind)
-    return kind == "accelerator" or (backend is not None and backend.accelerator and backend.inclusion != "never")
+    return backend is not None and backend.accelerator and backend.inclusion != "never"
 
 
 def accelerator_placement(subject: Subject) -> str:

@@ -31,7 +31,7 @@ HIT_NEEDLES = tuple(
 """Lower-case pieces of text; a line without any of them names no device and is no gate. Few and common to many names,
 since each is looked for in every file."""
 
-CONFIRM = {"pu": re.compile(r"(?<=[xgch])pu|(?<=n)pu[\"(]"), "@": re.compile("@(?:require|only)")}
+CONFIRM = {"pu": re.compile(r"(?<=[xgch])pu|(?<=[^a-z_]n)pu"), "@": re.compile("@(?:require|only)")}
 """Needles that are common for other reasons, and what has to stand there: xpu, gpu, cpu, hpu, npu; @requires_cuda,
 @onlyCPU."""
 

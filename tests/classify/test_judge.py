@@ -17,7 +17,9 @@ from torch.testing._internal.common_cuda import TEST_CUDNN
 from torch.testing._internal.common_distributed import (
     MultiProcessTestCase, requires_gloo, requires_nccl, requires_ucc, skip_if_lt_x_gpu,
 )
-from torch.testing._internal.common_device_type import deviceCountAtLeast, onlyMPS, skipCUDAIfNoMagma
+from torch.testing._internal.common_device_type import (
+    deviceCountAtLeast, get_all_device_types, onlyMPS, skipCUDAIfNoMagma,
+)
 from torch.testing._internal.common_utils import TEST_CUDA, TEST_XPU, skipIfXpu
 from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase
 from torch.testing._internal.inductor_utils import GPU_TYPE, HAS_GPU
@@ -51,6 +53,9 @@ def judge_body(body: str, decorator: str = "", after: str = "", parameters: str 
         ("x = torch.ones(2, device=GPU_TYPE)", "ACCELERATOR", "certain"),
         ("x = torch.ones(2, device='cuda' if torch.cuda.is_available() else 'cpu')", "ACCELERATOR", "likely"),
         ("x = torch.ones(2, device='xpu')", "XPU", "likely"),
+        ("x = torch.ones(2, device='npu')", "ACCELERATOR", "likely"),
+        ("for d in get_all_device_types():\n    torch.ones(2, device=d)", "ACCELERATOR", "likely"),
+        ("for d in ['cpu', 'cuda']:\n    torch.ones(2, device=d)", "ACCELERATOR", "likely"),
         ("torch.cuda.nvtx.range_push('a')", "CUDA", "certain"),
         ("torch.cuda.manual_seed_all(0)", "GENERIC", "certain"),
         ("torch.cuda.synchronize()", "ACCELERATOR", "likely"),
