@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codemods.device_questions import Question
-from codemods.device_spots import MEANT
-from codemods.device_values import AVAILABLE, Blocked
+from codemods.device_values import AVAILABLE, MEANT, Blocked
 from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
 from hwlint.catalog import load_catalog

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.device_passed import other_use
 from codemods.device_questions import Question, is_plain
-from codemods.device_spots import MEANT, TAKES_TYPE
 from codemods.device_tree import FunctionTree
-from codemods.device_values import Blocked, Loop
+from codemods.device_values import MEANT, Blocked, Loop
 from codemods.edit import BLANK, SourceFile, Splice, is_docstring
 from codemods.plan import Context
 from hwlint.scan.facts import DeviceUse, Function, Span
@@ -41,12 +41,14 @@ def device_loop(context: Context, function: Function) -> tuple[Loop, tuple[Quest
         raise _blocked("the loop over devices is not all of the test", over[0])
     asked = _devices(function, listed, over)
     _check_body(tree, loop)
-    for use in _loads(loop, loop.target.id):
-        if not tree.is_shadowed(loop.target.id, use) and not _is_device(tree, use):
-            raise Blocked("loop", f"`{loop.target.id}` is used as more than a device (line {use.lineno})")
+    name = loop.target.id
+    bound = (n for n in _names_of(loop, name) if not isinstance(n.ctx, ast.Load) and not tree.is_shadowed(name, n))
+    line = next((n.lineno for n in bound), 0) or other_use(context, tree, name)
+    if line:
+        raise Blocked("loop", f"`{name}` is used as more than a device (line {line})")
     first = body[0]
     span = Span(first.lineno, first.col_offset, loop.iter.end_lineno or 0, loop.iter.end_col_offset or 0)
-    return Loop(span, loop.target.id), asked
+    return Loop(span, name), asked
 
 
 def _blocked(text: str, use: DeviceUse) -> Blocked:
@@ -94,8 +96,8 @@ def _check_body(tree: FunctionTree, loop: ast.For) -> None:
             raise Blocked("loop", f"a turn of the loop ends early (line {node.lineno})")
         if isinstance(node, (ast.Break, ast.Continue)) and _loop_of(tree, node) is loop:
             raise Blocked("loop", f"a turn of the loop ends early (line {node.lineno})")
-        if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
-            raise Blocked("loop", f"a turn of the loop adds to what it found (line {node.lineno})")
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            raise Blocked("loop", f"a turn of the loop may hand something on (line {node.lineno})")
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             raise Blocked("loop", f"a turn of the loop may hand something on (line {node.lineno})")
     for name in {n.id for n in _own_nodes(loop.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}:
@@ -134,24 +136,12 @@ def _is_bound_anew(loop: ast.For, name: str) -> bool:
     return len(statements) == 1 and min(places)[2] and not isinstance(first, ast.AugAssign)
 
 
-def _loads(loop: ast.For, name: str) -> Iterator[ast.Name]:
+def _names_of(loop: ast.For, name: str) -> Iterator[ast.Name]:
+    """Each place in the body of the loop where the name stands."""
     for statement in loop.body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id == name:
                 yield node
-
-
-def _is_device(tree: FunctionTree, node: ast.Name) -> bool:
-    """Whether the name is passed as a device, where 'cuda:0' does what 'cuda' did."""
-    if not isinstance(node.ctx, ast.Load):
-        return False
-    parent = tree.parent(node)
-    keyword = parent.arg or "" if isinstance(parent, ast.keyword) else ""
-    call = tree.parent(parent) if isinstance(parent, ast.keyword) else parent
-    if not isinstance(call, ast.Call) or call.func is node or keyword.endswith("type"):
-        return False
-    last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
-    return last not in TAKES_TYPE and last not in ("append", "add", "extend", "str", "print", "len")
 
 
 # The edit
@@ -171,7 +161,7 @@ def loop_splices(file: SourceFile, tree: FunctionTree, loop: Loop, parameter: st
     found += _to_the_left(file, node, line + 1)
     if loop.name == parameter:
         return found
-    for name in _loads(node, loop.name):
+    for name in _names_of(node, loop.name):
         if tree.is_shadowed(loop.name, name):
             continue
         if tree.is_shadowed(parameter, name):
@@ -185,11 +175,9 @@ def _to_the_left(file: SourceFile, loop: ast.For, first: int) -> Iterator[Splice
     outer, inner = file.indent_of(loop.lineno), file.indent_of(loop.body[0].lineno)
     last = loop.end_lineno or loop.lineno
     for node in ast.walk(loop):
-        text = (
-            isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
-        )
-        if text and node.lineno != node.end_lineno:  # type: ignore[attr-defined]
-            raise Blocked("layout", f"a text of several lines stands in the loop (line {node.lineno})")  # type: ignore[attr-defined]
+        is_text = isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), (str, bytes))
+        if is_text and isinstance(node, ast.expr) and node.lineno != node.end_lineno:
+            raise Blocked("layout", f"a text of several lines stands in the loop (line {node.lineno})")
     for line in range(first, last + 1):
         own = file.line_text(line)
         if own.startswith(inner) and inner.startswith(outer):

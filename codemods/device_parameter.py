@@ -220,6 +220,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     if xpu and len(on_xpu) < len(tests):
         other = next(f.name for f, _, _ in tests if f.name not in on_xpu)
         raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
+    if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
+        raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=cls.facts.qualname,

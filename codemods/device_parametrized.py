@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codemods.device_passed import other_use
 from codemods.device_spots import split_device
+from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked
 from codemods.plan import Context
 from hwlint.scan.facts import Argument, Decorator, Function, Span
@@ -41,6 +43,10 @@ def parametrized_device(context: Context, function: Function) -> Parametrized | 
         if names.strip() != "device" or len(decorator.arguments) != 2:
             raise Blocked("parametrized", f"`{function.name}` is parametrized over devices and more", decorator.span)
         devices = _devices(context, decorator, decorator.arguments[1])
+        file = context.source()
+        line = other_use(context, FunctionTree(file, file.function_at(function.line)), "device")
+        if line:
+            raise Blocked("parametrized", f"`device` is used as more than a device (line {line})", decorator.span)
         return Parametrized(decorator.span, devices)
     raise Blocked("parametrized", f"`{function.name}` has a `device` from elsewhere", span)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codemods.device_tree import FunctionTree
-from codemods.device_values import AVAILABLE
+from codemods.device_values import MEANT
 from codemods.plan import Context
 from hwlint.scan.facts import Function, Gate, Span
 from hwlint.scan.names import dotted, span_of
@@ -69,7 +69,7 @@ def is_plain(gate: Gate) -> bool:
     if gate.form not in (*STOPS, "if_block") or gate.combine or len(gate.requirements) != 1:
         return False
     asked = gate.requirements[0]
-    return asked.kind in ("device", "accelerator") and asked.value in AVAILABLE
+    return asked.kind in ("device", "accelerator") and asked.value in MEANT
 
 
 def _question(context: Context, function: Function, gate: Gate) -> Question | None:
@@ -85,7 +85,8 @@ def _question(context: Context, function: Function, gate: Gate) -> Question | No
     requirement = gate.requirements[0]
     region: Span | None
     if gate.form in STOPS:
-        if not negated or requirement.absent or node.orelse or not gate.blocking:
+        caught = any(isinstance(up, ast.Try) for up in tree.ancestors(node))  # Then it may go on all the same.
+        if not negated or requirement.absent or node.orelse or not gate.blocking or caught:
             return None
         end = function.span
         without, region = node.body, Span(node.end_lineno or 0, node.end_col_offset or 0, end.end_line, end.end_column)
@@ -96,6 +97,9 @@ def _question(context: Context, function: Function, gate: Gate) -> Question | No
         region = _span_of_block(within)
     if any(_names_accelerator(function, statement) for statement in without):
         return None
+    rest = _span_of_block(without)
+    if rest is not None and any(rest.holds(other.span) for other in function.gates):
+        return None  # `elif` asks for another device: what runs on which is told by both together.
     return Question(
         span=gate.span,
         text=f'self.device_type {"==" if negated else "!="} "cpu"',

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from codemods.device_questions import Question, sheltered
-from codemods.device_values import Blocked, Spot
+from codemods.device_values import MEANT, Blocked, Spot
 from hwlint.catalog import Catalog, DeviceApi
 from hwlint.config import Settings
 from hwlint.scan.facts import DeviceUse, Span
 
-MEANT = ("cuda", "accelerator")
-"""Devices that a suite names when it means the accelerator there is."""
 TAKES_TYPE = frozenset(
     """
     autocast GradScaler init_device_mesh DeviceMesh from_group get_autocast_dtype set_autocast_dtype custom_fwd

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
+from codemods.device_unread import callers
 from codemods.device_values import Blocked
 from codemods.edit import FunctionNode, SourceFile, Splice, first_line
 from codemods.plan import Context
@@ -36,12 +37,15 @@ class Twins:
 def twins_of(context: Context, cls: LinkedClass) -> tuple[Twins, ...]:
     """The pairs among the own tests of a class that say the same of the CPU and of CUDA."""
     by_name = {f.name: f for f in cls.own_tests}
-    members = {m.name for m in cls.facts.methods} | {name for name, _ in cls.facts.attributes}
+    taken = {m.name for m in cls.facts.methods} | {name for name, _ in cls.facts.attributes}
     found = []
     for function in cls.own_tests:
         for other, name in _other_names(function.name):
             twin = by_name.get(other)
-            if twin is not None and name not in members and _are_equal(context.source(), function, twin):
+            if twin is None or name in taken or not _are_equal(context.source(), function, twin):
+                continue
+            if not any(line for one in (function, twin) for line in callers(context.source(), cls, one.name)):
+                taken.add(name)  # Also for a second twin, which stays what it is.
                 found.append(Twins(function, twin, name))
     return tuple(found)
 

@@ -74,7 +74,7 @@ def check_test(context: Context, cls: LinkedClass, function: Function) -> None:
             raise Blocked("name-taken", f"it reads a `device` of the module (line {child.lineno})")
         if FRAMES.fullmatch(dotted(child)):
             raise Blocked("dynamic", f"`{dotted(child)}` looks at its names (line {getattr(child, 'lineno', '?')})")
-    caller = next(_callers(file, cls, function.name), None)
+    caller = next(callers(file, cls, function.name), None)
     if caller is not None:
         raise Blocked("unknown-caller", f"it is named on line {caller}")
 
@@ -144,7 +144,7 @@ def _is_of_module(context: Context, name: str) -> bool:
     return not module.star_imports or name in bound
 
 
-def _callers(file: SourceFile, cls: LinkedClass, name: str) -> Iterator[int]:
+def callers(file: SourceFile, cls: LinkedClass, name: str) -> Iterator[int]:
     """Lines on which something but its own ``def`` names the test."""
     inside = range(cls.facts.span.line, cls.facts.span.end_line + 1)
     for node in ast.walk(file.tree):

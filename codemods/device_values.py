@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from codemods.plan import REASONS, CannotEdit
 from hwlint.scan.facts import Span
 
+MEANT = ("cuda", "accelerator")
+"""Devices that a suite names when it means the accelerator there is."""
 AVAILABLE = ("cuda", "xpu", "accelerator")
 """Devices that a test asks for when it asks whether there is an accelerator."""
 

@@ -17,9 +17,25 @@ ALL = "get_all_device_types()"
 CHOICE = '["cpu", "cuda"] if TEST_CUDA else ["cpu"]'
 
 
+HELPERS = """\
+    def _same(self, device, x):
+        self.assertEqual(x.device.type, device)
+
+    def _ones(self, n, device):
+        return torch.ones(n, device=device).to(device)
+
+"""
+
+
 def source_with(body: str) -> str:
     lines = "".join(f"        {line}\n" if line else "\n" for line in body.split("\n"))
-    return f"{HEAD}\n\nclass T(TestCase):\n    def test_t(self):\n{lines}"
+    return f"{HEAD}\n\nclass T(TestCase):\n{HELPERS}    def test_t(self):\n{lines}"
+
+
+def test_a_helper_may_take_the_device() -> None:
+    assert body_after(f"for d in {ALL}:\n    self._ones(2, d)\n    self._ones(3, device=d)") == (
+        "self._ones(2, device)\nself._ones(3, device=device)"
+    )
 
 
 def body_after(body: str) -> str:
@@ -51,7 +67,7 @@ for dev in devices:
     # sum
     for n in (1, 2):
         x = torch.ones(n, device=dev)
-        self.check(
+        torch.stack(
             x.to(dev),
             lambda dev: dev,
         )"""
@@ -62,7 +78,7 @@ for dev in devices:
 # sum
 for n in (1, 2):
     x = torch.ones(n, device=device)
-    self.check(
+    torch.stack(
         x.to(device),
         lambda dev: dev,
     )"""
@@ -86,6 +102,11 @@ USE = "torch.ones(2, device=device)"
         (f"for device in {ALL}:\n    {USE}\n    self.assertIn('cu', device)\n    print(f'{{device}}')", "loop"),
         (f"for device in {ALL}:\n    with torch.autocast(device):\n        {USE}", "loop"),
         (f"for device in {ALL}:\n    self.run(device_type=device)\n    {USE}", "loop"),
+        (f"for device in {ALL}:\n    self.assertEqual({USE}.device.type, device)", "loop"),
+        (f"for device in {ALL}:\n    self._same(device, {USE})", "loop"),
+        (f"for device in {ALL}:\n    made_elsewhere(device)\n    {USE}", "loop"),
+        (f"for device in {ALL}:\n    self.x = self.x + {USE}", "loop"),
+        (f"for device in {ALL}:\n    device = torch.device(device)\n    {USE}", "loop"),
         (f"for device in ['cpu', 'cuda:1'] if TEST_CUDA else ['cpu']:\n    {USE}", "loop"),
         (f"devices = {CHOICE}\nfor device in devices:\n    torch.ones(len(devices), device=device)", "loop"),
         (f"for device, n in zip({ALL}, (1, 2)):\n    {USE}", "loop"),

@@ -142,6 +142,17 @@ ELSEWHERE = "torch.ones(1).cuda()"
         (f"def inner():\n    if TEST_CUDA:\n        {ELSEWHERE}\ninner()", "unknown-gate"),
         (f"if torch.cuda.device_count() > 1:\n    {ELSEWHERE}", "unknown-gate"),
         ("if TEST_CUDA:\n    self._cuda()", "uncertain"),
+        (f"n = 0\nif torch.xpu.is_available():\n    n = 1\nelif TEST_CUDA:\n    n = 2\n{ELSEWHERE}", "unknown-gate"),
+        (
+            f"n = 0\nif TEST_CUDA:\n    n = 1\nelif torch.accelerator.is_available():\n    n = 2\n{ELSEWHERE}",
+            "unknown-gate",
+        ),
+        (f"n = 0\nif torch.xpu.is_available():\n    n = 1\n{ELSEWHERE}", "unknown-gate"),
+        (
+            "try:\n    if not TEST_CUDA:\n        raise unittest.SkipTest('no')\n"
+            f"except Exception:\n    pass\n{ELSEWHERE}",
+            "unknown-gate",
+        ),
         ("if TEST_CUDA:\n    x = torch.ones(1).cuda()\n    print(1 if x.is_cuda else 2)", "comparison"),
         (f"if TEST_CUDA:\n    {ELSEWHERE}\n    torch.cuda.get_device_capability()", "device-claim"),
     ],
@@ -151,6 +162,13 @@ def test_what_asks_in_another_way_stays(body: str, reason: str) -> None:
     outcome = migrate(source_with(body, members), NAME, unsafe=True)
     assert not outcome.changed
     assert reasons(outcome) == {"T": reason}
+
+
+def test_what_xpu_leaves_out_it_goes_on_leaving_out() -> None:
+    head = f"{HEAD}from torch.testing._internal.inductor_utils import GPU_TYPE\n"
+    body = "x = torch.ones(1, device=GPU_TYPE)\nif torch.cuda.is_available():\n    print(x)"
+    outcome = migrate(source_with(body, head=head), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "unknown-gate"}
 
 
 def test_what_needs_an_accelerator_anyway_gets_its_gate() -> None:

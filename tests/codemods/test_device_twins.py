@@ -85,6 +85,21 @@ def test_tests_that_differ_stay_two(old: str, new: str) -> None:
     assert reasons(outcome)["T"] in ("split", "mixed-devices")
 
 
+def test_a_third_of_the_kind_stays_what_it_is() -> None:
+    third = (
+        '\n    @unittest.skipIf(not TEST_CUDA, "no CUDA")\n    def test_sum_gpu(self):\n        self._check("cuda")\n'
+    )
+    text = checked(TWINS + third, NAME, unsafe=True)
+    assert text.count("def test_sum(self, device)") == 1
+    assert "    @onlyAccelerator\n    def test_sum_gpu(self, device):\n" in text
+
+
+@pytest.mark.parametrize("use", ["self.test_sum_cpu()", 'print("test_sum_cuda")'])
+def test_twins_that_something_names_stay_two(use: str) -> None:
+    outcome = migrate(TWINS + f"\n    def _all(self):\n        {use}\n", NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "split"}
+
+
 def test_a_gate_that_asks_for_more_keeps_both() -> None:
     source = TWINS.replace("not TEST_CUDA", "not SM80OrLater").replace("import TEST_CUDA", "import SM80OrLater")
     outcome = migrate(source, NAME, unsafe=True)
