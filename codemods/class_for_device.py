@@ -9,22 +9,21 @@ had to undo that).
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.class_edits import add_parameter, insert_below_class
 from codemods.device_class import member_obstacle
+from codemods.device_instantiate import own_name_splices
+from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
-from codemods.super_calls import bare_super, super_calls
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
 from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function, Instantiation, Span
-from hwlint.scan.names import span_of
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
@@ -135,8 +134,14 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         obstacle = _test_obstacle(context, test)
         if obstacle is not None:
             return obstacle[0], f"{test.name}: {obstacle[1]}"
-    use = _later_use(context, cls)
-    return ("name-used-later", use) if use else None
+    call = _parametrizing(cls)
+    try:
+        own_name_splices(
+            context.source(), context.source().class_at(facts.line), call.span if call is not None else None
+        )
+    except Blocked as blocked:
+        return blocked.reason, blocked.text
+    return None
 
 
 def _parametrizing(cls: LinkedClass) -> Instantiation | None:
@@ -199,26 +204,6 @@ def _passes_keywords(context: Context, decorator: Decorator) -> bool:
     )
 
 
-def _later_use(context: Context, cls: LinkedClass) -> str:
-    """Where the class's name is read, its own definition and convertible ``super`` calls aside; '' for nowhere."""
-    tree = context.source().tree
-    node = context.source().class_at(cls.facts.line)
-    allowed = {(c.args[0].lineno, c.args[0].col_offset) for c in super_calls(node)}
-    call = _parametrizing(cls)
-    for child in ast.walk(tree):
-        named = (
-            isinstance(child, ast.Name)
-            and child.id == cls.name
-            or isinstance(child, ast.Constant)
-            and child.value == cls.name
-        )
-        if named and call is not None and call.span.holds(span_of(child)):  # type: ignore[arg-type]
-            continue
-        if named and (child.lineno, child.col_offset) not in allowed:  # type: ignore[attr-defined]
-            return f"`{cls.name}` is read in line {child.lineno}, when its name is gone"  # type: ignore[attr-defined]
-    return ""
-
-
 def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
     device = label.lower()
     call = _parametrizing(cls)
@@ -253,9 +238,7 @@ def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
 def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     found = [add_parameter(file, line) for line in change.test_lines]
-    calls = [span_of(call) for call in super_calls(node)]
-    if calls:
-        found += bare_super(file, calls)
+    found += own_name_splices(file, node, change.replaced)
     if change.tag is not None:
         found += tag_splices(file, change.tag)  # type: ignore[arg-type]
     found += (_rename(file, *one) for one in change.names)

@@ -219,6 +219,14 @@ def test_what_stands_against_instantiation() -> None:
     )
 
 
+def test_a_vendor_class_reaches_what_is_its_own_without_its_name() -> None:
+    source = POOL.replace("    def test_pool", "    size = 2\n\n    def test_pool").replace(
+        'torch.cuda.nvtx.range_push("y")', "torch.cuda.nvtx.range_push(PoolTest.size)"
+    )
+    text = after(source, "class_for_device", unsafe=True, confidence="likely")
+    assert "torch.cuda.nvtx.range_push(self.size)\n" in text
+
+
 PARAMETRIZED = "from torch.testing._internal.common_utils import instantiate_parametrized_tests\n"
 CALL = "\n\ninstantiate_parametrized_tests(PoolTest)  # each\n"
 
