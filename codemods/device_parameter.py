@@ -16,6 +16,7 @@ from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, own_name_splices
+from codemods.device_level import doubts
 from codemods.device_loops import device_loop
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
@@ -23,6 +24,7 @@ from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
 from codemods.device_twins import twin_out, twins_of
+from codemods.device_unread import first_to_ask
 from codemods.device_values import Blocked, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
@@ -222,12 +224,13 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
     if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
         raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
+    doubted = doubts(context, cls, [reached for _, reached, _ in tests])
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=cls.facts.qualname,
         span=class_span(cls.facts),
-        description="take `device` in its tests, and instantiate it",
-        applicability="unsafe",
+        description="take `device` in its tests, and instantiate it" + (f" ({'; '.join(doubted)})" if doubted else ""),
+        applicability="unsafe" if doubted else "safe",
         imports=(
             INSTANTIATE,
             *((ONLY,) if needed else ()),
@@ -462,12 +465,13 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
     if not takes:
         check_decorators(context, function.decorators, frozenset(g.span for g in function.gates), "the test")
     edit = FunctionEdit(function.line, value_of(cls), "" if takes else "device", spots)
+    import_time = "" if takes else first_to_ask(context, cls)
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=f"{cls.facts.qualname}.{function.name}",
         span=function_span(function),
         description="run on `device`" if takes else "take `device`, and run on it",
-        applicability="safe" if takes and restricted == "cuda" else "unsafe",
+        applicability="safe" if restricted == "cuda" and not import_time else "unsafe",
         imports=_torch_for(context, (edit,)),
         class_line=cls.facts.line,
         functions=(edit,),

@@ -28,8 +28,9 @@ SKIPS = frozenset(f"unittest.{name}" for name in ("skip", "skipIf", "skipUnless"
 FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(torch\.jit\.)?CompilationUnit")
 """What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
-PER_PROCESS = frozenset(("distributed", "fsdp", "dtensor"))
-"""Kinds of framework bases whose tests run in processes that import the file anew."""
+FORKS = re.compile(r"num_workers|_fork_processes|os\.fork")
+"""What may fork, beside multiprocessing: the workers of a DataLoader, and a method of MultiProcessTestCase, which
+spawns otherwise (torch/testing/_internal/common_distributed.py)."""
 
 
 def check_class(context: Context, cls: LinkedClass) -> None:
@@ -83,14 +84,14 @@ def first_to_ask(context: Context, cls: LinkedClass) -> str:
     """What else changes where no class of the file is passed an accelerator's name yet; '' for nothing.
 
     For that name the loader sets the accelerator up, when the file is imported. Tests that run in the same process
-    would find it set up anyway; processes that import the file, or are forked, would not.
+    would find it set up anyway, and so does one that is spawned, with a context more on the first device; one that is
+    forked cannot use the accelerator any more.
     """
-    if _is_cpu_alone(cls) or any(_is_passed_one(other) for other in context.classes()):
+    if cls.is_instantiated and _is_cpu_alone(cls) or any(_is_passed_one(other) for other in context.classes()):
         return ""
-    kinds = {base.kind for base in cls.framework_bases}
-    forks = any("multiprocessing" in name for _, name in context.module.imports)
-    if kinds & PER_PROCESS or forks or "num_workers" in context.source().text:
-        return "the loader then sets the accelerator up in each process that imports the file"
+    imports = any("multiprocessing" in name for _, name in context.module.imports)
+    if imports or FORKS.search(context.source().text):
+        return "the loader then sets the accelerator up before the tests fork"
     return ""
 
 

@@ -7,7 +7,6 @@ that the user names.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codemods.pipeline import Outcome
+from codemods.test_keys import TestKeys, key_of
 from hwlint.catalog import NameKey
 from hwlint.discover import SKIPPED_FOLDERS
 from hwlint.suite.ids import UNKNOWN
@@ -86,55 +86,24 @@ def find_keyed(
     renamed = renamed_in(outcomes)
     found: set[KeyedName] = set()
     if renamed.tests or renamed.templates:
+        keys = TestKeys(root)
         for place in suite.catalog.name_keys:
-            found.update(_in_place(root, place, renamed))
+            found.update(_in_place(root, place, keys, renamed))
         found.update(_importers(suite, renamed))
         for path in downstream:
             found.update(_downstream(path, renamed))
     return tuple(sorted(found, key=lambda k: (k.place == "downstream", k.path, k.line, k.key)))
 
 
-def _in_place(root: Path, place: NameKey, renamed: Renamed) -> Iterator[KeyedName]:
-    if place.keyed_by == "file_name":
-        folder = place.pattern.rpartition("/")[0]
-        try:
-            names = set(os.listdir(root / folder))
-        except OSError:
-            return
-        for key, becomes in _keys(place, renamed.tests):
-            if key in names:
-                yield KeyedName(f"{folder}/{key}", 0, place.name, key, becomes, place.meaning)
-    elif place.keyed_by == "json_key":
-        for file in sorted(root.glob(place.pattern)):
-            known = _json_strings(file)
-            for key, becomes in _keys(place, renamed.tests):
-                if key in known:
-                    name = file.relative_to(root).as_posix()
-                    yield KeyedName(name, known[key], place.name, key, becomes, place.meaning)
+def _in_place(root: Path, place: NameKey, keys: TestKeys, renamed: Renamed) -> Iterator[KeyedName]:
+    if place.keyed_by in ("file_name", "json_key"):
+        known = keys.in_place(place)
+        for (cls, test), becomes in renamed.tests.items():
+            key = key_of(place, cls, test)
+            for path, line in known.get(key, ()) if UNKNOWN not in test else ():
+                yield KeyedName(path, line, place.name, key, becomes, place.meaning)
     elif place.keyed_by == "string" and renamed.templates:
         yield from _decorate_infos(root, place, renamed)
-
-
-def _keys(place: NameKey, tests: dict[tuple[str, str], str]) -> Iterator[tuple[str, str]]:
-    for (cls, test), becomes in tests.items():
-        if UNKNOWN not in test:
-            yield place.form.replace("{cls}", cls).replace("{test}", test), becomes
-
-
-def _json_strings(file: Path) -> dict[str, int]:
-    """Strings of a JSON file and the line each is first on."""
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    found: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        for match in re.finditer(r'"(?:[^"\\]|\\.)*"', line):
-            try:
-                found.setdefault(str(json.loads(match.group())), number)
-            except ValueError:
-                pass
-    return found
 
 
 def _decorate_infos(root: Path, place: NameKey, renamed: Renamed) -> Iterator[KeyedName]:

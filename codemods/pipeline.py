@@ -14,6 +14,7 @@ from codemods.imports import add_imports, is_taken
 from codemods.neighbours import Neighbourhood
 from codemods.plan import CannotEdit, Change, Codemod, Context, Options, Plan, Refusal
 from codemods.rules import findings
+from codemods.test_keys import TestKeys
 from hwlint.classify.judge import classify
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
@@ -72,6 +73,7 @@ class FileRun:
     settings: Settings
     options: Options
     codemods: Sequence[Codemod]
+    keys: TestKeys = field(default_factory=TestKeys)
     changes: list[Change] = field(default_factory=list)
     taken_back: list[Refusal] = field(default_factory=list)
     barred: set[tuple[str, str, str]] = field(default_factory=set)
@@ -145,6 +147,7 @@ class FileRun:
             state.file,
             self.original,
             self.neighbourhood.importers,
+            self.keys,
         )
 
     def judge(self, state: State) -> tuple[Verdict, ...]:

@@ -62,6 +62,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from codemods.test_keys import TestKeys
 from hwlint.catalog import Catalog
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
@@ -241,6 +242,8 @@ class Context:
     """The text before the first codemod."""
     importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Other files that import a name of this module, by name; '*' for those that import all."""
+    keys: TestKeys = field(default_factory=TestKeys)
+    """Tests that the tree knows by their names."""
 
     @property
     def path(self) -> str:

@@ -17,6 +17,7 @@ from codemods.neighbours import Neighbourhood, importers
 from codemods.pipeline import FileRun, Outcome
 from codemods.plan import Options
 from codemods.registry import chosen
+from codemods.test_keys import TestKeys
 from hwlint.cache import Cache, digest
 from hwlint.config import Settings
 from hwlint.discover import Discovery
@@ -50,6 +51,7 @@ class Job:
     settings: Settings
     options: Options
     digests: Mapping[str, str]
+    keys: TestKeys
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -80,7 +82,8 @@ def migrate(
     digests = {path: tree.digest(path) for path in discovery.paths}
     analysis = analyze(settings, discovery, jobs=jobs, cache=cache, overlay=overlay, digests=digests)
     importers(analysis.suite)  # Made here, so that processes that fork have it.
-    job = Job(tree, analysis.suite, settings, options, digests)
+    keys = TestKeys(discovery.root, analysis.suite.catalog.name_keys)
+    job = Job(tree, analysis.suite, settings, options, digests, keys)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}
     with _room_to_work():
@@ -102,7 +105,7 @@ def migrate_file(job: Job, path: str) -> Outcome:
         if digest(data) != job.digests.get(path):
             module = scan_module(data, path, neighbourhood.catalog)
         codemods = [codemod() for codemod in chosen(job.options.only, job.options.skip)]
-        run = FileRun(neighbourhood, job.settings, job.options, codemods)
+        run = FileRun(neighbourhood, job.settings, job.options, codemods, job.keys)
         return run.run(data, module, neighbourhood.link_with(module))
     except Exception:  # A fault of ours: it costs this file, by name, and not the run.
         return Outcome(path, data, data, crash=traceback.format_exc())

@@ -164,11 +164,11 @@ def test_a_module_constant_that_holds_a_decorator() -> None:
     assert "test_a(self, device, n)" in migrated(source, NAME)
 
 
-def test_the_first_of_a_file_whose_tests_run_in_several_processes_is_unsafe() -> None:
+def test_the_first_of_a_file_whose_tests_may_fork_is_unsafe() -> None:
     source = class_of().replace("import unittest\n", "import multiprocessing as mp\nimport unittest\n")
     outcome = migrate(source, NAME)
     assert not outcome.changed
-    assert "sets the accelerator up in each process" in outcome.held[0].description
+    assert "sets the accelerator up before the tests fork" in outcome.held[0].description
     other = HEAD.replace("import unittest\n", "import multiprocessing as mp\nimport unittest\n") + (
         "class U(TestCase):\n    def test_u(self, device):\n        torch.ones(2, device=device)\n\n\n"
         "instantiate_device_type_tests(U, globals())\n\n\n"

@@ -351,12 +351,6 @@ instantiate_device_type_tests(T, globals())
     assert reasons(outcome)["T.test_c"] == "name-taken"
 
 
-def test_a_whole_class_is_unsafe() -> None:
-    outcome = migrate(class_with("torch.ones(1).cuda()"), NAME)
-    assert not outcome.changed
-    assert [c.description for c in outcome.held] == ["take `device` in its tests, and instantiate it"]
-
-
 def test_test_ids_are_renames() -> None:
     outcome = migrate(class_with("torch.ones(1).cuda()"), NAME, unsafe=True)
     fates = {(e.fate, e.device, e.after.name if e.after else "") for e in outcome.manifest.entries}

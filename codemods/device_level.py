@@ -1,0 +1,74 @@
+"""Whether instantiating a class is a safe change: its tests run where they ran, but on further accelerators.
+
+What the loader gives each variant beyond its device is told here as well, where a test could notice it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codemods.device_unread import first_to_ask
+from codemods.plan import Context
+from hwlint.suite.ids import class_ids
+from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import Reach
+
+NOTICED = ("memory", "stream", "graph")
+"""Families of device APIs by which a test can tell CUDATestBase from its old base: that one checks for leaks and runs
+each test on a stream of its own (torch/testing/_internal/common_device_type.py; pytorch/pytorch#195155)."""
+
+GENERIC = re.compile(r"torch\.(Stream|Event|accelerator\.\w*(stream|memory|empty_cache|Graph)\w*)\b")
+"""The device-generic names of the same families."""
+
+
+def doubts(context: Context, cls: LinkedClass, reached: Sequence[Reach]) -> tuple[str, ...]:
+    """Why it takes somebody's word to instantiate ``cls``, in words; nothing where the change is safe.
+
+    ``reached`` is what its tests reach.
+    """
+    return tuple(
+        why
+        for why in (
+            _label(context, cls),
+            _noticed(context, reached),
+            first_to_ask(context, cls),
+            _fixture(cls),
+            _keyed(context, cls),
+        )
+        if why
+    )
+
+
+def _label(context: Context, cls: LinkedClass) -> str:
+    """The doubt about the label that the class would get."""
+    verdict = context.verdict(cls)
+    if cls.label or context.label_option(cls) or verdict is None or verdict.confidence == "certain":
+        return ""
+    return "" if context.settings.migrate.confidence == "likely" else "ACCELERATOR is likely, not certain"
+
+
+def _noticed(context: Context, reached: Sequence[Reach]) -> str:
+    names = (one.use.name for test in reached for one in test.uses if one.use.construct == "api")
+    families = ((name, context.catalog.find_api(name)) for name in names)
+    found = next((name for name, entry in families if entry is not None and entry.family in NOTICED), "")
+    if not found:
+        generic = GENERIC.search(context.source().text)  # Uses are of one vendor's device: these are none.
+        found = generic.group() if generic is not None else ""
+    return f"CUDATestBase checks for leaks and uses a stream of its own, and {found} may notice" if found else ""
+
+
+def _fixture(cls: LinkedClass) -> str:
+    """CUDATestBase knows its device only from ``setUpClass``, which the loader therefore calls (as
+    ``_init_and_get_primary_device``); what the framework's own bases do there is theirs to repeat."""
+    if any(m.name == "setUpClass" for owner in cls.mro for m in owner.facts.methods):
+        return "the loader calls its setUpClass when the file is imported"
+    return ""
+
+
+def _keyed(context: Context, cls: LinkedClass) -> str:
+    for test in class_ids(cls):
+        place = context.keys.place_of(test.class_name, test.name)
+        if place:
+            return f"{place} knows {test.class_name}.{test.name} by its name"
+    return ""
