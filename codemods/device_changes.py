@@ -61,6 +61,11 @@ def restriction(context: Context, cls: LinkedClass, function: Function) -> str:
     return next(iter(devices)) if len(devices) == 1 else "accelerator"
 
 
+def applicability_of(restricted: str) -> Applicability:
+    """That of a change which is the same on CUDA: ``restricted`` is what the test is kept to, as restriction()."""
+    return "safe" if restricted in ("cuda", "accelerator") else "unsafe"
+
+
 def plan_tests(
     codemod: str,
     context: Context,
@@ -94,14 +99,13 @@ def plan_tests(
                 continue
             if not spots:
                 continue
-            applicability: Applicability = "safe" if kept in ("cuda", "accelerator") else "unsafe"
             plan.add(
                 TestChange(
                     codemod=codemod,
                     symbol=f"{cls.facts.qualname}.{function.name}",
                     span=function_span(function),
                     description=description,
-                    applicability=applicability,
+                    applicability=applicability_of(kept),
                     imports=() if "torch" in dict(context.module.imports) else (Import("torch"),),
                     function=FunctionEdit(function.line, value_of(cls), spots=spots),
                     profiled=profiled,

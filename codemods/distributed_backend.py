@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codemods.device_changes import TestChange, plan_tests, test_splices
+from codemods.device_changes import TestChange, applicability_of, plan_tests, restriction, test_splices
 from codemods.device_spots import Ground, newer_than, spot_of
 from codemods.device_values import Blocked, FunctionEdit, Spot
 from codemods.edit import SourceFile, Splice
@@ -70,16 +70,14 @@ def _with_requirements(context: Context, changes: Sequence[Change]) -> tuple[Cha
         known = by_symbol.get(symbol)
         if isinstance(known, TestChange):
             edit = replace(known.function, swapped=swapped)
-            by_symbol[symbol] = replace(
-                known, function=edit, imports=(*known.imports, *imports), applicability="unsafe"
-            )
+            by_symbol[symbol] = replace(known, function=edit, imports=(*known.imports, *imports))
         elif not any(u.construct == "backend" and u.role != "fake" for u in found.function.uses):
             by_symbol[symbol] = TestChange(
                 codemod=DistributedBackend.name,
                 symbol=symbol,
                 span=function_span(found.function),
                 description="ask for the back end of any accelerator",
-                applicability="unsafe",
+                applicability=applicability_of(restriction(context, found.cls, found.function)),
                 imports=imports,
                 function=FunctionEdit(found.function.line, swapped=swapped),
             )

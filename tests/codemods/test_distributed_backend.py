@@ -46,14 +46,20 @@ def test_back_ends(before: str, after: str) -> None:
 
 def test_requirements() -> None:
     before = class_with('dist.init_process_group("nccl")', "@onlyAccelerator\n    @requires_nccl()")
-    outcome = migrate(before, NAME, unsafe=True)
-    check_invariants(outcome, NAME, unsafe=True)
+    outcome = migrate(before, NAME)
+    check_invariants(outcome, NAME)
     after = class_with(
         "dist.init_process_group(dist.get_default_backend_for_device(device))",
         "@onlyAccelerator\n    @requires_accelerator_dist_backend()",
         "requires_accelerator_dist_backend, requires_nccl",
     )
     assert outcome.after.decode() == after
+
+
+def test_the_requirement_of_a_test_that_may_run_on_the_cpu_is_not_changed_unasked() -> None:
+    outcome = migrate(class_with("dist.barrier()", "@requires_nccl()"), NAME)
+    assert not outcome.changed
+    assert [c.description for c in outcome.held] == ["ask for the back end of any accelerator"]
 
 
 @pytest.mark.parametrize(
