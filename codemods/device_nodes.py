@@ -111,6 +111,8 @@ def statement_out(file: SourceFile, function: FunctionNode, node: ast.stmt) -> S
 
 
 def is_rank(node: ast.expr) -> bool:
-    """``rank``, ``self.rank``, ``self.rank % 2``."""
-    name = dotted(node.left if isinstance(node, ast.BinOp) else node)
-    return "rank" in name.rpartition(".")[2].lower()
+    """``rank``, ``self.rank``, ``dist.get_rank()``, ``self.rank % 2``."""
+    inner = node.left if isinstance(node, ast.BinOp) else node
+    if isinstance(inner, ast.Call):
+        return dotted(inner.func).rpartition(".")[2] == "get_rank" and not inner.args and not inner.keywords
+    return "rank" in dotted(inner).rpartition(".")[2].lower()

@@ -48,6 +48,11 @@ def in_processes(body: str) -> str:
             'self.assertEqual(y.device, torch.device(f"{device_type}:0"))',
         ),
         (
+            "x = torch.ones(1).cuda(torch.distributed.get_rank())\nself.assertEqual(x.numel(), 1)",
+            "x = torch.ones(1).to(torch.device(torch.device(device).type, torch.distributed.get_rank()))\n"
+            "self.assertEqual(x.numel(), 1)",
+        ),
+        (
             'device = f"cuda:{self.rank}"\ntorch.ones(1, device=device)',
             'device = f"{torch.device(device).type}:{self.rank}"\ntorch.ones(1, device=device)',
         ),
@@ -65,6 +70,7 @@ def test_each_process_keeps_its_own_index(body: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        ("torch.ones(1).cuda(torch.distributed.get_rank(self.group))", "device-count"),
         ('print(ChunkShardingSpec(0, placements=["rank:0/" "cuda:0"]))', "layout"),
         ('print(ChunkShardingSpec(0, placements=["""rank:0/cuda:0"""]))', "layout"),
         ('x = torch.ones(1).cuda()\nprint(str(x.device) == f"cuda:{self.rank}")', "comparison"),
