@@ -14,6 +14,7 @@ from codemods.device_spots import newer_than
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.plan import Context
 from hwlint.rules.unused_device import finds_device
+from hwlint.scan.facts import Function
 from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
 
@@ -41,9 +42,14 @@ def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:
             return False
         for method in owner.facts.methods:
             plain = method.name in MAY_DIFFER and not method.gates and all(u.device in ("", "cpu") for u in method.uses)
-            if method.name in decisive and not plain:
+            if method.name in decisive and not (plain or _is_that_of_base(method)):
                 return False
     return True
+
+
+def _is_that_of_base(method: Function) -> bool:
+    """``def setUp(self): super().setUp()``, which does nothing of its own."""
+    return "only_super" in method.flags and f"super.{method.name}" in method.references and not method.decorators
 
 
 def check_free(context: Context, cls: LinkedClass, free: Collection[int]) -> None:

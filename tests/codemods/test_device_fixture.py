@@ -93,6 +93,16 @@ def test_a_fixture_that_runs_on_the_device_type_of_the_class_runs_on_the_cpu_too
     assert text.endswith("\n\n\ninstantiate_device_type_tests(T, globals())\n")
 
 
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [("super().setUp()", True), ("super().tearDown()", False), ("super().setUp()\n        self.n = 1", False)],
+)
+def test_a_fixture_that_only_calls_that_of_the_base_is_no_fixture(body: str, changed: bool) -> None:
+    """What a set-up does of its own may run on the accelerator of the host."""
+    before = ON_DEVICE_TYPE.replace("    @property\n", f"    def setUp(self):\n        {body}\n\n    @property\n")
+    assert migrate(before, NAME, unsafe=True).changed == changed
+
+
 def test_a_back_end_of_no_device_says_nothing_about_where_the_fixture_runs() -> None:
     before = ON_DEVICE_TYPE.replace(
         "def world_size(self):\n        return 2", "def backend(self):\n        return 'gloo'"
