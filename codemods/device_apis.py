@@ -25,7 +25,7 @@ def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceV
     """A name of a device module -> its device-generic form."""
     node = tree.at(spot.span)
     check_visible(tree, node, value)
-    if tree.binds("torch") or tree.is_shadowed("torch", node):
+    if tree.hides_module("torch", node):
         raise Blocked("name-taken", "`torch` means something else in the function")
     parent = tree.parent(node)
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None

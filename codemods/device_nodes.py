@@ -32,7 +32,7 @@ def check_visible(tree: FunctionTree, node: ast.AST, value: DeviceValue) -> None
         raise Blocked("unknown-caller", f"a default value names a device (line {tree.node.lineno})")
     if tree.is_shadowed(head, node):
         raise Blocked("name-taken", f"`{head}` means something else in a nested scope")
-    if value.needs_torch and (tree.binds("torch") or tree.is_shadowed("torch", node)):
+    if value.needs_torch and tree.hides_module("torch", node):
         raise Blocked("name-taken", "`torch` means something else in the function")
     for scope in tree.scopes_between(node):
         if isinstance(scope, ast.ClassDef) and value.text.startswith(("self.", "cls.")):

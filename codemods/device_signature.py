@@ -10,7 +10,7 @@ from codemods.class_edits import span_of_argument
 from codemods.device_edits import spot_splices
 from codemods.device_loops import loop_splices
 from codemods.device_nodes import conditional, statement_out
-from codemods.device_tree import FunctionTree
+from codemods.device_tree import SCOPES, FunctionTree, arguments_of
 from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring
 from hwlint.scan.facts import Span
@@ -35,7 +35,7 @@ def function_splices(file: SourceFile, edit: FunctionEdit) -> list[Splice]:
     elif edit.value.text == "device" and (spots or edit.pass_to) and tree.binds_again("device"):
         raise Blocked("name-taken", f"`device` is bound anew in the function (line {node.lineno})")
     value = edit.value
-    if edit.parameter and value.per_rank and len(spots) + _times(tree, edit.pass_to) > 1 and not _mentions(tree, ALIAS):
+    if _wants_alias(tree, edit, spots) and not _mentions(tree, ALIAS):
         alias = _first_statement(file, node, f"{ALIAS} = {value.type_text}")
         if alias is not None:
             found.append(alias)
@@ -51,7 +51,19 @@ def function_splices(file: SourceFile, edit: FunctionEdit) -> list[Splice]:
 
 
 ALIAS = "device_type"
-"""Local name for the bare type, in tests whose processes have a device each."""
+"""Local name for the bare type, in tests whose processes have a device each, and for classes inside a method."""
+
+
+def _wants_alias(tree: FunctionTree, edit: FunctionEdit, spots: Sequence[Spot]) -> bool:
+    """Whether the bare type is asked for more than once, or where ``self`` is the object of another class."""
+    if edit.parameter and edit.value.per_rank:
+        return len(spots) + _times(tree, edit.pass_to) > 1 and not tree.binds("torch")
+    owner, dot, _ = edit.value.text.partition(".")
+    if not dot or tree.binds_again(owner):
+        return False
+    inner = [n for n in ast.walk(tree.node) if isinstance(n, SCOPES) and n is not tree.node]
+    others = [n for n in inner if isinstance(n, ast.ClassDef) or owner in arguments_of(n)]
+    return any(span_of(n).holds(spot.span) for n in others for spot in spots)
 
 
 def _times(tree: FunctionTree, callees: Sequence[str]) -> int:

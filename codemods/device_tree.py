@@ -12,6 +12,7 @@ from hwlint.scan.facts import Span
 from hwlint.scan.names import span_of
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class FunctionTree:
@@ -68,9 +69,7 @@ class FunctionTree:
     def scopes_between(self, node: ast.AST) -> Iterator[Scope]:
         """Nested functions, lambdas and classes that ``node`` stands in, from the inside out."""
         for up in self.ancestors(node):
-            if up is not self.node and isinstance(
-                up, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-            ):
+            if up is not self.node and isinstance(up, SCOPES):
                 yield up
 
     @cached_property
@@ -109,13 +108,43 @@ class FunctionTree:
         """Whether the function binds ``name`` in its own scope, parameters included."""
         return name in self._bindings[id(self.node)]
 
+    def hides_module(self, name: str, node: ast.AST) -> bool:
+        """Whether ``name``, that of a module, may mean something else at ``node``, or nothing yet.
+
+        The function may import the module itself: ``import torch`` above ``node``, under no condition.
+        """
+        if self.is_shadowed(name, node):
+            return True
+        if not self.binds(name):
+            return False
+        imported = [
+            s.end_lineno or s.lineno
+            for s in self.node.body
+            if isinstance(s, ast.Import) and any(a.name.partition(".")[0] == name and a.asname is None for a in s.names)
+        ]
+        return not imported or self._times_bound(name) > len(imported) or min(imported) >= getattr(node, "lineno", 0)
+
+    def _times_bound(self, name: str) -> int:
+        """In how many places the function may bind ``name``; every import of a part of the module is one."""
+        count = int(name in arguments_of(self.node))
+        for node in (n for statement in self.node.body for n in ast.walk(statement)):
+            if isinstance(node, ast.Name):
+                count += node.id == name and not isinstance(node.ctx, ast.Load)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                count += any((a.asname or a.name).partition(".")[0] == name for a in node.names)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+                count += node.name == name
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                count += name in node.names
+            elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
+                count += node.name == name
+            elif isinstance(node, ast.MatchMapping):
+                count += node.rest == name
+        return count
+
     def binds_again(self, name: str) -> bool:
         """Whether the function binds ``name`` in its own scope beside a parameter of that name."""
-        inner = {
-            id(n)
-            for n in ast.walk(self.node)
-            if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
-        }
+        inner = {id(n) for n in ast.walk(self.node) if isinstance(n, SCOPES)}
         inner.discard(id(self.node))
         for node in ast.walk(self.node):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):

@@ -65,3 +65,88 @@ def test_a_class_that_another_file_may_read_keeps_its_name(other: str) -> None:
     outcome = migrate(OWN_NAME, NAME, unsafe=True, files={"test/test_other.py": other})
     assert outcome.changed == (other == "import torch\n")
     assert reasons(outcome) == ({} if outcome.changed else {"T": "name-used-later"})
+
+
+INNER = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+class T(TestCase):
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        self.run_all(self._run)
+
+    def run_all(self, run):
+        run()
+
+    def _run(self):
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return x + torch.ones(2, device="cuda")
+
+        Model()(torch.ones(2).cuda())
+"""
+
+
+def test_a_class_inside_a_method_has_a_self_of_its_own() -> None:
+    """The method is handed on, so that it can take no parameter: it asks the test once, where ``self`` is the test."""
+    text = checked(INNER, NAME, unsafe=True)
+    assert "    def _run(self):\n        device_type = self.device_type\n" in text
+    assert "                return x + torch.ones(2, device=device_type)\n" in text
+    assert "        Model()(torch.ones(2).to(device_type))\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def forward(self, x):", "def forward(self, x, device_type=None):"),
+        ("    def _run(self):\n", "    def _run(self):\n        self = self.copy()\n"),
+    ],
+)
+def test_a_name_that_is_taken_inside_it_is_not_used(old: str, new: str) -> None:
+    outcome = migrate(INNER.replace(old, new), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "name-taken"}
+
+
+OWN_TORCH = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+class T(TestCase):
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        import torch
+
+        torch.ones(2, device="cuda")
+        torch.cuda.synchronize()
+"""
+
+
+def test_a_module_may_be_imported_once_more() -> None:
+    text = checked(OWN_TORCH, NAME, unsafe=True)
+    assert (
+        "        import torch\n\n        torch.ones(2, device=device)\n        torch.accelerator.synchronize()\n"
+        in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        import torch\n", "        from other import torch\n"),
+        ("        import torch\n", "        if TEST_CUDA:\n            import torch\n"),
+        ("        import torch\n", "        import torch\n        torch = torch.other\n"),
+        ("        import torch\n", "        import torch\n        for torch in ():\n            pass\n"),
+        ("synchronize()\n", "synchronize()\n        import torch.nn\n"),
+    ],
+)
+def test_what_may_be_another_torch_or_none_yet_stands_against_it(old: str, new: str) -> None:
+    source = OWN_TORCH.replace(old, new, 1) if "synchronize" not in old else OWN_TORCH.replace(old, new)
+    if "synchronize" in old:
+        source = source.replace("        import torch\n\n", "")
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "name-taken"}
