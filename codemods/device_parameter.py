@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from codemods.device_changes import restriction, value_of
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
+from codemods.device_fakes import check_fakes
 from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, own_name_splices
@@ -196,6 +197,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             needs, plan = False, _with_twin(plan, function)
         if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
             needs = False  # As the configuration asks: the CPU runs it, too.
+        check_fakes(context.source(), reached, plan.needs_accelerator)
         if needs and not plan.needs_accelerator:
             ungated.append(function.line)
         gates[id(function)] = replace(plan, needs_accelerator=needs)
@@ -449,6 +451,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceC
         if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")
     ]
     _check_flags(function)
+    check_fakes(context.source(), reached, True)
     for other in reached.functions:
         if (
             other.function is not function
@@ -482,7 +485,6 @@ def _check_flags(function: Function) -> None:
     for flag, reason, text in (
         ("string_program", "string-program", "it runs code that stands in a string"),
         ("golden", "golden-text", "it holds output against a recorded text"),
-        ("fake_mode", "fake-mode", "it uses a fake mode"),
         ("subprocess", "subprocess", "it starts another process"),
     ):
         if flag in function.flags:

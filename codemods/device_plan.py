@@ -78,11 +78,6 @@ def _matters(need: Needs, is_test: bool) -> bool:
 
 def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
     """What is reached outside the module, or cannot be followed."""
-    fake = next((r for r in reach.functions if "fake_mode" in r.function.flags), None)
-    if fake is not None:
-        raise Blocked(
-            "fake-mode", f"{fake.symbol} uses a fake mode", fake.function.span if fake.path == context.path else None
-        )
     for reached in reach.functions:
         function = reached.function
         uses = [u for u in function.uses if is_accelerator_use(u)]

@@ -125,7 +125,7 @@ def _is_factory(call: ast.Call) -> bool:
     """
     written = dotted(call.func)
     last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if last == "to" or last.startswith("new_"):
+    if last in ("to", "to_empty") or last.startswith("new_"):
         return True
     public = written.startswith(("torch.", "nn.", "F.")) and not written.startswith("torch._")
     return public and last not in TAKES_TYPE and last != "device" and "fake" not in last.lower()
