@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from codemods.device_held import is_asserted, is_indexed
 from codemods.device_nodes import check_visible, literal_at, made_device, whole
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
@@ -24,6 +25,8 @@ def compare_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
     parent = tree.parent(node)
     if isinstance(parent, ast.Compare) and "self.device_type" in map(dotted, (parent.left, *parent.comparators)):
         return []
+    if is_indexed(tree, node) and is_asserted(tree, parent):
+        return [whole(file, node, value.type_text)]
     others: list[ast.expr] = []
     if (
         isinstance(parent, ast.Call)
