@@ -97,13 +97,12 @@ def _current_stream(
     passed = (
         isinstance(around, ast.Call) and isinstance(around.func, ast.Attribute) and around.func.attr in TAKES_STREAM
     )
-    if call is None or call.args or call.keywords or not (member or passed or isinstance(around, ast.Expr)):
-        raise Blocked(
-            "result-type",
-            f"the stream of `{spot.old}` may be used as one of its own kind (line {node.lineno})",
-            spot.span,
-        )
-    return [whole(file, node, spot.new)]
+    if call is None or call.args or call.keywords:
+        raise Blocked("result-type", f"`{spot.old}` is not just called (line {node.lineno})", spot.span)
+    if member or passed or isinstance(around, ast.Expr):
+        return [whole(file, node, spot.new)]
+    # It may be used as a stream of its own kind: CUDA's module gives the same one as before.
+    return [whole(file, node, f"torch.get_device_module({value.text}).current_stream")]
 
 
 def _stream_context(
