@@ -19,23 +19,29 @@ def own_name_splices(file: SourceFile, cls: ast.ClassDef, replaced: Span | None)
     """What the class's own methods write in place of its name, which is gone once it is instantiated.
 
     ``super(T, self)`` becomes ``super()``, and ``T.Inner`` becomes ``self.Inner`` for what the body of the class
-    defines: the loader copies it. Raises Blocked for any other use in the module (``replaced`` apart).
+    defines: the loader copies it. What the methods set as ``T.count`` they set as ``type(self).count``: each class for
+    a device counts for itself. Raises Blocked for any other use in the module (``replaced`` apart).
     """
     supers = list(super_calls(cls))
     members = list(_member_names(file, cls))
     done = {(call.args[0].lineno, call.args[0].col_offset) for call in supers}
-    done |= {(name.lineno, name.col_offset) for name in members}
+    done |= {(name.lineno, name.col_offset) for name, _ in members}
     check_names_in(file, cls, replaced, done)
-    found = [Splice(*file.node_range(name), "self") for name in members]
+    found = [Splice(*file.node_range(name), text) for name, text in members]
     return [*found, *bare_super(file, [span_of(call) for call in supers])] if supers else found
 
 
-def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[ast.Name]:
-    """The ``T`` of each ``T.Inner`` that a method reads, where ``self`` means the test and Inner is no function."""
-    inner = {s.name for s in cls.body if isinstance(s, ast.ClassDef)}
-    inner |= {t.id for s in cls.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[tuple[ast.Name, str]]:
+    """The ``T`` of each ``T.Inner`` in a method, where ``self`` means the test and Inner is no function, and what takes
+    its place.
+    """
+    assigned = {t.id for s in cls.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+    inner = {s.name for s in cls.body if isinstance(s, ast.ClassDef)} | assigned
+    set_here = [n for n in ast.walk(cls) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)]
     # What some method sets on the test itself would be found first.
-    inner -= {n.attr for n in ast.walk(cls) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
+    others = {n.attr for n in set_here if dotted(n.value) != cls.name or isinstance(n.ctx, ast.Del)}
+    counted = ({n.attr for n in set_here} & assigned) - others
+    inner -= {n.attr for n in set_here} - counted
     for method in cls.body:
         if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or method.args.args[:1] == []:
             continue
@@ -47,9 +53,9 @@ def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[ast.Name]:
             if not (isinstance(node, ast.Name) and node.id == cls.name and isinstance(parent, ast.Attribute)):
                 continue
             nested = any(isinstance(scope, ast.ClassDef) for scope in tree.scopes_between(node))
-            if parent.attr in inner and isinstance(parent.ctx, ast.Load) and not nested:
+            if parent.attr in inner and not nested:
                 if not tree.binds_again("self") and not tree.is_shadowed("self", node):
-                    yield node
+                    yield node, "type(self)" if parent.attr in counted else "self"
 
 
 def check_names_in(

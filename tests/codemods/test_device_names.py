@@ -39,13 +39,22 @@ def test_a_class_reaches_what_is_its_own_without_its_name() -> None:
     assert "self.assertEqual(torch.ones(self.size, device=device).numel(), self.size, inner())\n" in text
 
 
+def test_what_a_class_counts_each_class_for_a_device_counts_for_itself() -> None:
+    text = checked(OWN_NAME.replace("T.size, inner())", "T.size, inner())\n        T.size += 1"), NAME, unsafe=True)
+    assert "torch.ones(type(self).size, device=device).numel(), type(self).size, inner())\n" in text
+    assert "        type(self).size += 1\n" in text
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("return T.Model()", "return T.helper()"),
         ("return T.Model()", "return T"),
         ("T.size, inner())", "T.size, inner())\n        self.size = 1"),
-        ("T.size, inner())", "T.size, inner())\n        T.size += 1"),
+        ("T.size, inner())", "T.size, inner())\n        T.size += 1\n        self.size = 1"),
+        ("T.size, inner())", "T.size, inner())\n        T.Model = None"),
+        ("T.size, inner())", "T.size, inner())\n        T.other = 1"),
+        ("T.size, inner())", "T.size, inner())\n        del T.size"),
         ("def inner():", "def inner(self):"),
         ("        pass\n", "        def forward(self):\n            return T.size\n"),
     ],
