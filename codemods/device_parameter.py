@@ -93,12 +93,13 @@ class DeviceParameter(Codemod):
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
         found: list[Splice] = []
         done: set[int] = set()
+        together = [edit for change in changes if isinstance(change, DeviceChange) for edit in change.functions]
         for change in changes:
             if not isinstance(change, DeviceChange):
                 continue
             for line in change.claims:
                 check_claims(file.function_at(line))
-            found += _function_splices(file, change, done)
+            found += _function_splices(file, change, together, done)
             found += (twin_out(file, line) for line in change.gone)
             if change.instantiate:
                 node = file.class_at(change.class_line)
@@ -108,15 +109,20 @@ class DeviceParameter(Codemod):
         return found
 
 
-def _function_splices(file: SourceFile, change: DeviceChange, done: set[int]) -> list[Splice]:
-    """The splices of a change's functions but those ``done`` by another, which is kept up. Raises Blocked."""
+def _function_splices(
+    file: SourceFile, change: DeviceChange, together: Sequence[FunctionEdit], done: set[int]
+) -> list[Splice]:
+    """The splices of a change's functions but those ``done`` by another, which is kept up. Raises Blocked.
+
+    ``together``: the edits of all changes.
+    """
     try:
-        found = _splices_of(file, change, change.functions, change.helpers, done)
+        found = _splices_of(file, change, change.functions, change.helpers, together, done)
     except Blocked as blocked:
         if not change.fallback or blocked.reason not in ("unknown-caller", "name-taken"):
             raise
         helpers = tuple(e.line for e in change.fallback if e.parameter and e.line in change.helpers)
-        found = _splices_of(file, change, change.fallback, helpers, done)
+        found = _splices_of(file, change, change.fallback, helpers, together, done)
         done |= {edit.line for edit in change.fallback}
         return found
     done |= {edit.line for edit in change.functions}
@@ -124,10 +130,15 @@ def _function_splices(file: SourceFile, change: DeviceChange, done: set[int]) ->
 
 
 def _splices_of(
-    file: SourceFile, change: DeviceChange, functions: Sequence[FunctionEdit], helpers: Sequence[int], done: set[int]
+    file: SourceFile,
+    change: DeviceChange,
+    functions: Sequence[FunctionEdit],
+    helpers: Sequence[int],
+    together: Sequence[FunctionEdit],
+    done: set[int],
 ) -> list[Splice]:
     found: list[Splice] = []
-    check_callers(file, helpers, functions)
+    check_callers(file, helpers, functions, together)
     check_reached(file, functions, change.ungated, change.fixtures)
     for edit in functions:
         if edit.line in done:

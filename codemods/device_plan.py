@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.device_helpers import callee_of, is_shared, names_in
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
@@ -27,6 +28,8 @@ class Needs:
     spots: tuple[Spot, ...]
     callees: dict[str, Key] = field(default_factory=dict)
     """As written -> the function it calls that takes the device."""
+    called: str = ""
+    """How a method of another class is called."""
 
 
 def is_accelerator_use(use: DeviceUse) -> bool:
@@ -54,9 +57,12 @@ def plan_functions(
             key = id(reached.function)
             if key in needs or (reached.function.kind == "test" and key not in grounds):
                 continue
-            own = grounds.get(key) or _ground_of(reached, ground)
+            own = grounds.get(key) or _ground_of(cls, reached, ground)
             needs[key] = Needs(reached, _spots(cls, reached, own))
-    _link_callees(needs, set(grounds))
+    _link_callees(context, cls, needs, set(grounds))
+    for key, need in needs.items():
+        if _matters(need, key in grounds) and is_shared(cls, need.reached):
+            need.called = callee_of(context, cls, need.reached)
     values = {
         key: _value_of(need, key in grounds, value, by_type)
         for key, need in needs.items()
@@ -114,9 +120,9 @@ def _check_vendor_classes(context: Context, reach: Reach) -> None:
                 raise Blocked("device-claim", text, reached.function.span)
 
 
-def _ground_of(reached: Reached, ground: Ground) -> Ground:
+def _ground_of(cls: LinkedClass, reached: Reached, ground: Ground) -> Ground:
     """Fixtures run before the test is skipped: on the CPU variant as well."""
-    fixture = reached.function.kind == "setup"
+    fixture = reached.function.kind == "setup" and not _is_of_other_class(cls, reached)
     return replace(ground, with_accelerator=False, gone=None) if fixture else replace(ground, gone=None)
 
 
@@ -124,7 +130,7 @@ def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ..
     function = reached.function
     asked = within(function.span, ground.questions) if reached.path == cls.path else ()
     spots = (*spots_of(function.uses, ground), *(Spot(q.span, "ask", new=q.text) for q in asked))
-    if spots and reached.owner is not None and reached.owner is not cls:
+    if spots and reached.owner is not None and reached.owner is not cls and not is_shared(cls, reached):
         text = f"{reached.symbol} names `{spots[0].old}`, and belongs to another class"
         raise Blocked("shared-helper", text, spots[0].span)
     if spots and "dynamic" in function.flags and {"eval", "exec"} & set(function.references):
@@ -132,29 +138,55 @@ def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ..
     return spots
 
 
-def _link_callees(needs: dict[Key, Needs], tests: set[Key]) -> None:
+def _link_callees(context: Context, cls: LinkedClass, needs: dict[Key, Needs], tests: set[Key]) -> None:
     """Which functions call which of those that need the device; repeated until no more are found."""
+    written = {key: _callees_in(context, cls, need, needs) for key, need in needs.items()}
     changed = True
     while changed:
         changed = False
-        for need in needs.values():
-            for reference in need.reached.function.references:
-                callee = _helper_called(reference, need, needs)
-                if callee is not None and callee not in tests and reference not in need.callees:
+        for key, need in needs.items():
+            for reference, callee in written[key].items():
+                other = needs[callee]
+                if (other.spots or other.callees) and callee not in tests and reference not in need.callees:
                     need.callees[reference] = callee
                     changed = True
 
 
-def _helper_called(reference: str, need: Needs, needs: dict[Key, Needs]) -> Key | None:
-    """The helper of ``needs`` that ``reference`` in the function of ``need`` means, if it has to know the device."""
+def _callees_in(context: Context, cls: LinkedClass, need: Needs, needs: dict[Key, Needs]) -> dict[str, Key]:
+    """The helpers of ``needs`` that the function of ``need`` may call, as it writes them."""
+    found = {}
+    for reference in need.reached.function.references:
+        callee = _helper_called(reference, need, cls, needs)
+        if callee is not None:
+            found[reference] = callee
+    others = {key: other for key, other in needs.items() if _is_of_other_class(cls, other.reached)}
+    if others and need.reached.path == context.path:
+        names = names_in(context.source(), need.reached.function)
+        for key, other in others.items():
+            name = other.reached.function.name
+            assert other.reached.owner is not None
+            callee_name = other.reached.owner.name if name == "__init__" else f".{name}"
+            if callee_name in names and (other.spots or callee_name not in found):
+                found[callee_name] = key
+    return found
+
+
+def _is_of_other_class(cls: LinkedClass, reached: Reached) -> bool:
+    """Whether it is a method of another class of the module, and of no base."""
+    return is_shared(cls, reached) and reached.owner not in cls.mro
+
+
+def _helper_called(reference: str, need: Needs, cls: LinkedClass, needs: dict[Key, Needs]) -> Key | None:
+    """The helper of ``needs`` that ``reference`` in the function of ``need`` means."""
     head, dot, rest = reference.partition(".")
+    own = not _is_of_other_class(cls, need.reached)
     for key, other in needs.items():
         function = other.reached.function
-        if function.kind != "helper" or not (other.spots or other.callees):
+        if function.kind != "helper" or _is_of_other_class(cls, other.reached):
             continue
         if other.reached.owner is None and reference == function.name:
             return key
-        if other.reached.owner is not None and dot and head in ("self", "cls") and rest == function.name:
+        if other.reached.owner is not None and own and dot and head in ("self", "cls") and rest == function.name:
             return key
     return None
 
@@ -165,7 +197,7 @@ def _edit(key: Key, need: Needs, values: dict[Key, tuple[DeviceValue, str]]) -> 
     passed = tuple(sorted(name for name, callee in need.callees.items() if values[callee][1]))
     if "device" in function.references and own.text == "device" and not _is_spot_of(need, "device"):
         raise Blocked("name-taken", f"`device` is a name of the module that {need.reached.symbol} reads", function.span)
-    return FunctionEdit(function.line, own, parameter, need.spots, passed)
+    return FunctionEdit(function.line, own, parameter, need.spots, passed, called=need.called)
 
 
 def _is_spot_of(need: Needs, name: str) -> bool:
@@ -179,6 +211,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
     if is_test:
         has = "device" in function.parameters
         return value, "" if has else "device"
+    if need.called:
+        return (DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")), "device"
     if function.name in ("setUpClass", "tearDownClass"):
         return CLS_TYPE, ""
     if function.kind == "setup" or decorators & {"property", "cached_property", "functools.cached_property"}:

@@ -196,16 +196,15 @@ def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue)
     """``self._p(x)`` -> ``self._p(device, x)``, wherever it is called. Raises Blocked where it is not just called."""
     found = []
     for node in ast.walk(tree.node):
-        if (
-            not isinstance(node, (ast.Name, ast.Attribute))
-            or dotted(node) != callee
-            or not isinstance(node.ctx, ast.Load)
-        ):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        by_name = callee.startswith(".") and isinstance(node, ast.Attribute) and node.attr == callee[1:]
+        if not by_name and dotted(node) != callee:
             continue
         if tree.parents.get(id(node)) is None:
             raise Blocked("unknown-caller", f"`{callee}` is used at the head of the function (line {node.lineno})")
         parent = tree.parent(node)
-        if isinstance(parent, ast.Attribute):
+        if isinstance(parent, ast.Attribute) and not by_name:
             continue
         if not isinstance(parent, ast.Call) or parent.func is not node:
             raise Blocked("unknown-caller", f"`{callee}` is handed on without being called (line {node.lineno})")

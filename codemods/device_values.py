@@ -104,3 +104,5 @@ class FunctionEdit:
     rename: str = ""
     loop: Loop | None = None
     """The loop that is all of the function, and goes."""
+    called: str = ""
+    """How a method of another class is called (codemods.device_helpers)."""

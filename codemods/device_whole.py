@@ -11,6 +11,7 @@ import re
 import unittest
 from collections.abc import Iterable, Mapping, Sequence
 
+from codemods.device_helpers import check_uses
 from codemods.device_spots import TAKES_TYPE
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, FunctionEdit, Spot
@@ -21,13 +22,29 @@ PLACES = frozenset("to set_default_device load as_tensor tensor".split())
 """Callees beside factories that need the device they are given."""
 
 
-def check_callers(file: SourceFile, helpers: Iterable[int], edits: Sequence[FunctionEdit]) -> None:
-    """Raise Blocked where a helper that gets a parameter is used in a way, or a place, that passes it none."""
-    bodies = [(file.function_at(edit.line), set(edit.pass_to)) for edit in edits]
+def check_callers(
+    file: SourceFile, helpers: Iterable[int], edits: Sequence[FunctionEdit], together: Sequence[FunctionEdit]
+) -> None:
+    """Raise Blocked where a helper that gets a parameter is used in a way, or a place, that passes it none.
+
+    ``edits`` are those of one class, ``together`` those of all classes of the module that change with it: they share
+    what does not belong to any of them.
+    """
+    own_bodies = [(file.function_at(edit.line), set(edit.pass_to)) for edit in edits]
+    all_bodies = [(file.function_at(edit.line), set(edit.pass_to)) for edit in together]
+    called = {edit.line: edit.called for edit in edits}
     for line in helpers:
+        if called.get(line):
+            _check_same(line, edits, together)
+            takers = {edit.line for edit in together if edit.called == called[line]}
+            check_uses(file, called[line], takers, together)
+            continue
         node = file.function_at(line)
         owner = _owner(file, node)
         around: ast.AST = file.tree if owner is None else owner
+        if owner is None:
+            _check_same(line, edits, together)
+        bodies = all_bodies if owner is None else own_bodies
         if owner is not None and hasattr(unittest.TestCase, node.name):
             raise Blocked("unknown-caller", f"`{node.name}` is a method that unittest knows")
         for use in ast.walk(around):
@@ -39,6 +56,13 @@ def check_callers(file: SourceFile, helpers: Iterable[int], edits: Sequence[Func
                 continue
             if not any(dotted(use) in passed and _holds_line(body, use.lineno) for body, passed in bodies):
                 raise Blocked("unknown-caller", f"`{node.name}` is used on line {use.lineno}")
+
+
+def _check_same(line: int, edits: Sequence[FunctionEdit], together: Sequence[FunctionEdit]) -> None:
+    """Raise Blocked where two classes would do different things to the helper that they share."""
+    done = {(edit.value, edit.parameter, edit.spots) for edit in (*edits, *together) if edit.line == line}
+    if len(done) > 1:
+        raise Blocked("shared-helper", f"two classes would change the helper on line {line} in different ways")
 
 
 def _holds_line(node: FunctionNode, line: int) -> bool:
