@@ -8,10 +8,13 @@ name))``, which turns a static method into an instance method.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from codemods.device_members import check_static, static_methods
 from codemods.device_values import Blocked
 from codemods.local_decorators import is_transparent, made_by
 from codemods.plan import Context
-from hwlint.scan.facts import Decorator, Instantiation, Span
+from hwlint.scan.facts import Decorator, Function, Instantiation, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.devices import DEFAULT_DEVICES
 from hwlint.suite.model import LinkedClass
@@ -42,6 +45,7 @@ def check_class(context: Context, cls: LinkedClass) -> None:
     kinds = {base.kind for base in cls.framework_bases if base.kind != "mixin"}
     if kinds - KINDS:
         raise Blocked("policy", f"classes of the {min(kinds - KINDS)} test bases are left to people", span)
+    check_static(context, cls)
     _check_members(cls, span)
     _check_names(context, cls, span)
 
@@ -64,10 +68,12 @@ def _check_relatives(cls: LinkedClass, span: Span) -> None:
         raise Blocked("name-collision", "the file has two classes of that name", span)
 
 
-def member_obstacle(cls: LinkedClass) -> Blocked | None:
-    """The method that instantiation would turn into something else, or that is there twice."""
+def member_obstacle(cls: LinkedClass, ordinary: Collection[Function] = ()) -> Blocked | None:
+    """The method that instantiation would turn into something else, or that is there twice; ``ordinary``: those that
+    become ordinary methods.
+    """
     names = [m.name for m in cls.facts.methods]
-    for method in cls.facts.methods:
+    for method in (m for m in cls.facts.methods if m not in ordinary):
         if any(d.name in ("staticmethod", "classmethod") for d in method.decorators) and method.kind != "setup":
             return Blocked("class-member", f"`{method.name}` is a {method.decorators[-1].name}", method.span)
         if names.count(method.name) > 1 and not any(d.name.endswith((".setter", ".getter")) for d in method.decorators):
@@ -76,7 +82,7 @@ def member_obstacle(cls: LinkedClass) -> Blocked | None:
 
 
 def _check_members(cls: LinkedClass, span: Span) -> None:
-    obstacle = member_obstacle(cls)
+    obstacle = member_obstacle(cls, static_methods(cls))
     if obstacle is not None:
         raise obstacle
     for method in cls.facts.methods:

@@ -32,11 +32,13 @@ def own_name_splices(file: SourceFile, cls: ast.ClassDef, replaced: Span | None)
 
 
 def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[tuple[ast.Name, str]]:
-    """The ``T`` of each ``T.Inner`` in a method, where ``self`` means the test and Inner is no function, and what takes
-    its place.
+    """The ``T`` of each ``T.Inner`` in a method, where ``self`` means the test and Inner is no method of it, and what
+    takes its place.
     """
     assigned = {t.id for s in cls.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
     inner = {s.name for s in cls.body if isinstance(s, ast.ClassDef)} | assigned
+    # Static methods become ordinary ones (codemods.device_members).
+    inner |= {s.name for s in cls.body if isinstance(s, ast.FunctionDef) and _is_static(s)}
     set_here = [n for n in ast.walk(cls) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)]
     # What some method sets on the test itself would be found first.
     others = {n.attr for n in set_here if dotted(n.value) != cls.name or isinstance(n.ctx, ast.Del)}
@@ -56,6 +58,10 @@ def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[tuple[ast.Nam
             if parent.attr in inner and not nested:
                 if not tree.binds_again("self") and not tree.is_shadowed("self", node):
                     yield node, "type(self)" if parent.attr in counted else "self"
+
+
+def _is_static(node: ast.FunctionDef) -> bool:
+    return [dotted(d) for d in node.decorator_list] == ["staticmethod"]
 
 
 def check_names_in(

@@ -217,8 +217,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
         return CLS_TYPE, ""
     if function.kind == "setup" or decorators & {"property", "cached_property", "functools.cached_property"}:
         return SELF_TYPE, ""
-    if by_type and function.parameters[:1] == ("self",):
-        return SELF_TYPE, ""
+    if by_type and function.parameters[:1] == ("self",) or decorators == {"staticmethod"}:
+        return SELF_TYPE, ""  # A static method gets a `self` (codemods.device_members).
     if not need.callees and all(spot.action == "ask" for spot in need.spots):
         return SELF_TYPE, ""
     if "device" in function.parameters:

@@ -57,7 +57,8 @@ ALIAS = "device_type"
 def _wants_alias(tree: FunctionTree, edit: FunctionEdit, spots: Sequence[Spot]) -> bool:
     """Whether the bare type is asked for more than once, or where ``self`` is the object of another class."""
     if edit.parameter and edit.value.per_rank:
-        return len(spots) + _times(tree, edit.pass_to) > 1 and not tree.binds("torch")
+        several = len(spots) + _times(tree, edit.pass_to) > 1 or any(s.action == "backend_map" for s in spots)
+        return (several or _is_read_late(tree, edit)) and not tree.binds("torch")
     owner, dot, _ = edit.value.text.partition(".")
     if not dot or tree.binds_again(owner):
         return False
@@ -101,7 +102,9 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
     Gives the splices, and the spots that are left. Raises Blocked where the name means anything else in the function.
     """
     name = edit.parameter
-    if not tree.binds(name):
+    if not tree.binds(name) or not (edit.spots or edit.pass_to) and _is_bound_first(tree, name):
+        return [], edit.spots
+    if _is_read_late(tree, edit) and not _mentions(tree, ALIAS) and _first_statement(file, tree.node, "") is not None:
         return [], edit.spots
     stores = [
         n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
@@ -128,6 +131,30 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
     raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
 
 
+def _is_bound_first(tree: FunctionTree, name: str) -> bool:
+    """Whether the function binds ``name`` before it reads it, whatever happens: what came in is not read."""
+    named = [n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name]
+    if any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in ast.walk(tree.node)):
+        return False
+    first = min(named, key=lambda n: (n.lineno, n.col_offset), default=None)
+    around = tree.parent(first) if first is not None else None
+    if not isinstance(around, ast.Assign) or tree.parent(around) is not tree.node or first not in around.targets:
+        return False
+    return not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(around.value))
+
+
+def _is_read_late(tree: FunctionTree, edit: FunctionEdit) -> bool:
+    """Whether a test whose processes have a device each binds the name of its parameter to something else first: what
+    it names afterwards is asked for above that.
+    """
+    if not edit.value.per_rank or not _is_bound_first(tree, edit.parameter) or tree.binds("torch"):
+        return False
+    stores = [n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == edit.parameter]
+    first = tree.parent(min(stores, key=lambda n: (n.lineno, n.col_offset)))
+    assert isinstance(first, ast.Assign)
+    return not any(span_of(first).holds(spot.span) for spot in edit.spots)
+
+
 # Parameters and arguments
 
 
@@ -151,11 +178,23 @@ def _parameter(file: SourceFile, node: FunctionNode, name: str) -> list[Splice]:
             at = file.line_end(line)
             return [Splice(at, at, f"{file.line_break(line)}{file.indent_of(line)}{name},")]
         return _on_lines_of_its_own(file, node, Splice(end, end, f", {name}"))
-    opened = _opening(file, node)
-    following = ", " if (positional or given.kwonlyargs or given.vararg or given.kwarg) else ""
     if given.posonlyargs:
         raise Blocked("layout", f"there are positional-only parameters (line {node.lineno})")
-    return [Splice(opened, opened, f"{name}{following}")]
+    return [first_parameter(file, node, name)]
+
+
+def first_parameter(file: SourceFile, node: FunctionNode, name: str) -> Splice:
+    """``name`` in front of all parameters, on a line of its own where they start on the next line."""
+    given = node.args
+    opened = _opening(file, node)
+    rest = file.text[opened : file.line_end(file.line_of(opened))].strip(BLANK)
+    first = min((a.lineno for a in (*given.args, *given.kwonlyargs)), default=0)
+    if not rest and first:
+        at = file.line_start(first)
+        return Splice(at, at, f"{file.indent_of(first)}{name},{file.line_break(first)}")
+    return Splice(
+        opened, opened, f"{name}{', ' if given.args or given.kwonlyargs or given.vararg or given.kwarg else ''}"
+    )
 
 
 def _on_lines_of_its_own(file: SourceFile, node: FunctionNode, added: Splice) -> list[Splice]:

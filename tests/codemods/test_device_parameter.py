@@ -296,7 +296,7 @@ def test_bodies_that_stay(body: str, reason: str) -> None:
         (class_with("torch.ones(1).cuda()", after="\n\nclass U(T):\n    pass\n"), "subclassed"),
         (class_with("torch.ones(1).cuda()", after="\n\nprint(T)\n"), "name-used-later"),
         (class_with("torch.ones(1).cuda()", after="\n\nclass TCUDA(TestCase):\n    def test_x(self):\n        pass\n"), "name-collision"),
-        (class_with("self.help(1)", after="\n    @staticmethod\n    def help(n):\n        return torch.ones(n).cuda()\n"), "class-member"),
+        (class_with("self.help(1)", after="\n    @classmethod\n    def help(cls, n):\n        return torch.ones(n).cuda()\n"), "class-member"),
         (class_with("torch.ones(1).cuda()").replace("(not TEST_CUDA", "(torch.version.hip or not TEST_CUDA"), "compound-gate"),
         (class_with("torch.ones(1).cuda()").replace("class T(", "@patch_all\nclass T("), "unknown-name"),
         (class_with("torch.ones(1).cuda()").replace("    def test_t", "    @my_decorator\n    def test_t"), "unknown-name"),

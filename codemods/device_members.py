@@ -1,0 +1,82 @@
+"""Static methods of a class that becomes one for devices.
+
+The loader copies each member with ``setattr(new, name, getattr(cls, name))``, by which a static method arrives as a
+plain function: called on the test it gets the test as its first argument (instantiate_device_type_tests in
+torch/testing/_internal/common_device_type.py, torch 2.14.1). An ordinary method does the same before and after, as
+long as nothing but the methods of the class calls it, as ``self.name()`` or ``T.name()``, which becomes that.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.device_signature import decorator_splices, first_parameter
+from codemods.device_tree import FunctionTree
+from codemods.device_values import Blocked
+from codemods.edit import FunctionNode, SourceFile, Splice
+from codemods.plan import Context
+from hwlint.scan.facts import Function
+from hwlint.scan.names import dotted, span_of
+from hwlint.suite.model import LinkedClass
+
+
+def static_methods(cls: LinkedClass) -> tuple[Function, ...]:
+    """The methods that are static and nothing else."""
+    return tuple(m for m in cls.facts.methods if [d.name for d in m.decorators] == ["staticmethod"])
+
+
+def check_static(context: Context, cls: LinkedClass) -> None:
+    """Raise Blocked where a static method of ``cls`` cannot become an ordinary one."""
+    file = context.source()
+    for method in static_methods(cls):
+        obstacle = _obstacle(file, cls, method)
+        if obstacle:
+            raise Blocked("class-member", f"`{method.name}` is a staticmethod, and {obstacle}", method.span)
+
+
+def _obstacle(file: SourceFile, cls: LinkedClass, method: Function) -> str:
+    node = file.function_at(method.line)
+    owner = file.class_at(cls.facts.line)
+    if node not in owner.body or sum(m.name == method.name for m in cls.facts.methods) > 1:
+        return "stands in an unusual place"
+    if node.args.posonlyargs or any(_name_of(n) == "self" for n in ast.walk(node)):
+        return "means something by `self`"
+    if method.kind != "helper" or method.name.startswith("__"):
+        return "is called by its name"
+    calls = {id(call.func) for call in _calls_on_self(file, owner)}
+    for use in ast.walk(file.tree):
+        if isinstance(use, ast.Attribute) and use.attr == method.name and id(use) not in calls:
+            return f"is used on line {use.lineno}"
+        if isinstance(use, ast.Name) and use.id == method.name or getattr(use, "value", None) == method.name:
+            return f"is named on line {getattr(use, 'lineno', node.lineno)}"
+    return ""
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+
+
+def _calls_on_self(file: SourceFile, owner: ast.ClassDef) -> Iterator[ast.Call]:
+    """``self.name(...)`` and ``T.name(...)`` in the methods of the class, where ``self`` is the test."""
+    for method in owner.body:
+        if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or not method.args.args:
+            continue
+        decorators = {dotted(d) for d in method.decorator_list}
+        if method.args.args[0].arg != "self" or decorators & {"staticmethod", "classmethod"}:
+            continue
+        tree = FunctionTree(file, method)
+        if tree.binds_again("self"):
+            continue
+        for node in (n for statement in method.body for n in ast.walk(statement)):
+            head, _, rest = dotted(node.func).partition(".") if isinstance(node, ast.Call) else ("", "", "")
+            if isinstance(node, ast.Call) and head in ("self", owner.name) and "." not in rest:
+                if not tree.is_shadowed("self", node):
+                    yield node
+
+
+def ordinary_splices(file: SourceFile, line: int) -> Iterator[Splice]:
+    """``@staticmethod def f(x):`` -> ``def f(self, x):``. Raises Blocked."""
+    node: FunctionNode = file.function_at(line)
+    yield from decorator_splices(file, node, [span_of(d) for d in node.decorator_list], (), ())
+    yield first_parameter(file, node, "self")

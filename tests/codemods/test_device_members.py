@@ -1,0 +1,73 @@
+"""device_parameter, and static methods: the loader copies them as functions that a test then binds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.codemods.harness import checked, migrate, reasons
+
+NAME = "device_parameter"
+SOURCE = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+class T(TestCase):
+    @staticmethod
+    def _shape():
+        return (2, 3)
+
+    @staticmethod  # of a pair
+    def _sum(
+        a,
+        b,
+    ):
+        return a + b
+
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        x = torch.ones(T._shape(), device="cuda")
+        self.assertEqual(self._sum(x, x).shape, self._shape())
+"""
+
+
+def test_a_static_method_becomes_an_ordinary_one() -> None:
+    text = checked(SOURCE.replace("  # of a pair", ""), NAME, unsafe=True)
+    assert "    def _shape(self):\n        return (2, 3)\n" in text
+    assert "    def _sum(\n        self,\n        a,\n        b,\n    ):\n" in text
+    assert "        x = torch.ones(self._shape(), device=device)\n" in text
+    assert "staticmethod" not in text
+
+
+def test_a_comment_beside_the_decorator_is_not_lost() -> None:
+    outcome = migrate(SOURCE, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "layout"}
+
+
+def test_one_that_names_the_device_asks_the_test() -> None:
+    before = SOURCE.replace("  # of a pair", "").replace("return a + b", 'return a + b + torch.ones(3, device="cuda")')
+    text = checked(before, NAME, unsafe=True)
+    assert "        return a + b + torch.ones(3, device=self.device_type)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self._shape())\n", "list(map(self._sum, [x], [x])))\n"),
+        ("self._shape())\n", "self._shape(), getattr(self, '_sum'))\n"),
+        ("        a,\n", "        self,\n"),
+        ("        return a + b", "        return self.a + b"),
+        ("        a,\n        b,\n", "        a,\n        /,\n        b,\n"),
+        ("class T(TestCase):", "def other(t):\n    return t._sum(1, 2)\n\n\nclass T(TestCase):"),
+        ("    @staticmethod\n    def _shape", "    @staticmethod\n    @torch.no_grad()\n    def _shape"),
+        ("    @staticmethod\n    def _shape", "    @classmethod\n    def _shape"),
+        ("    @staticmethod\n    def _shape():", "    @staticmethod\n    def __call__():"),
+        ("T._shape()", "(lambda self: self._shape())(self)"),
+    ],
+)
+def test_what_else_may_call_it_stands_against_it(old: str, new: str) -> None:
+    source = SOURCE.replace("  # of a pair", "").replace(old, new)
+    assert old in SOURCE
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "class-member"}
