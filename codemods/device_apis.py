@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from codemods.device_claims import MAKE_GROUPS
 from codemods.device_nodes import check_visible, is_rank, whole
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
@@ -173,10 +174,7 @@ def backend_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
     called = (
         parent if isinstance(parent, ast.Call) else tree.parent(parent) if isinstance(parent, ast.keyword) else None
     )
-    if not isinstance(called, ast.Call) or dotted(called.func).rpartition(".")[2] not in (
-        "init_process_group",
-        "new_group",
-    ):
+    if not isinstance(called, ast.Call) or dotted(called.func).rpartition(".")[2] not in MAKE_GROUPS:
         raise Blocked("unknown-use", f"{spot.old!r} may be what is tested (line {node.lineno})", spot.span)
     head = dotted(called.func).rpartition(".")[0]
     if not head:
@@ -186,19 +184,26 @@ def backend_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Dev
 
 def backend_map_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
     """``return "cpu:gloo,cuda:nccl"`` -> the same of the device and its default back end, as DTensorTestBase spells it
-    (torch/testing/_internal/distributed/_tensor/common_dtensor.py).
+    (torch/testing/_internal/distributed/_tensor/common_dtensor.py); and what a group is made with, in one expression.
     """
     node = tree.at(spot.span)
     check_visible(tree, node, value)
     parent = tree.parent(node)
     if not (isinstance(node, ast.Constant) and node.value == spot.old):
         raise Blocked("layout", f"{spot.old!r} is not where it was", spot.span)
+    rest = ",".join(part for part in spot.old.split(",") if part != spot.note)
+    called = tree.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if isinstance(called, ast.Call) and dotted(called.func).rpartition(".")[2] in MAKE_GROUPS:
+        head = dotted(called.func).rpartition(".")[0]
+        if not head:
+            raise Blocked("layout", f"the module of torch.distributed has no name there (line {node.lineno})")
+        default = f"{head}.get_default_backend_for_device({value.type_text})"
+        return [whole(file, node, f'f"{rest},{{{value.type_text}}}:{{{default}}}"')]
     if not isinstance(parent, ast.Return) or parent not in tree.node.body or tree.binds("backend"):
         raise Blocked("unknown-use", f"{spot.old!r} may be what is tested (line {node.lineno})", spot.span)
     start = file.node_range(parent)[0]
     if not file.starts_line(start):
         raise Blocked("layout", f"the statement on line {node.lineno} shares its line", spot.span)
-    rest = ",".join(part for part in spot.old.split(",") if part != spot.note)
     line = f"backend = {_distributed(file)}.get_default_backend_for_device({value.type_text})"
     above = f"{line}{file.line_break(parent.lineno)}{file.indent_of(parent.lineno)}"
     return [Splice(start, start, above), whole(file, node, f'f"{rest},{{{value.type_text}}}:{{backend}}"')]

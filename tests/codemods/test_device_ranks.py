@@ -48,6 +48,17 @@ def in_processes(body: str) -> str:
             'self.assertEqual(y.device, torch.device(f"{device_type}:0"))',
         ),
         (
+            "device = torch.device(self.rank)\nx = torch.ones(1, device=device).cuda()",
+            "device_type = torch.device(device).type\ndevice = torch.device(self.rank)\n"
+            "x = torch.ones(1, device=device).to(device_type)",
+        ),
+        (
+            'torch.ones(1).cuda()\ntorch.distributed.new_group(backend="cpu:gloo,cuda:nccl")',
+            "device_type = torch.device(device).type\ntorch.ones(1).to(device_type)\n"
+            'torch.distributed.new_group(backend=f"cpu:gloo,{device_type}:'
+            '{torch.distributed.get_default_backend_for_device(device_type)}")',
+        ),
+        (
             "x = torch.ones(1).cuda(torch.distributed.get_rank())\nself.assertEqual(x.numel(), 1)",
             "x = torch.ones(1).to(torch.device(torch.device(device).type, torch.distributed.get_rank()))\n"
             "self.assertEqual(x.numel(), 1)",
@@ -71,6 +82,10 @@ def test_each_process_keeps_its_own_index(body: str, after: str) -> None:
     ("body", "reason"),
     [
         ("torch.ones(1).cuda(torch.distributed.get_rank(self.group))", "device-count"),
+        ("if self.rank:\n    device = self.rank\ntorch.ones(1).cuda()", "name-taken"),
+        ("print(lambda: device)\ndevice = self.rank\ntorch.ones(1).cuda()", "name-taken"),
+        ("device = self.rank\ndevice_type = device\ntorch.ones(1).cuda()", "name-taken"),
+        ('torch.ones(1).cuda()\nself.other(backend="cpu:gloo,cuda:nccl")', "device-claim"),
         ('print(ChunkShardingSpec(0, placements=["rank:0/" "cuda:0"]))', "layout"),
         ('print(ChunkShardingSpec(0, placements=["""rank:0/cuda:0"""]))', "layout"),
         ('x = torch.ones(1).cuda()\nprint(str(x.device) == f"cuda:{self.rank}")', "comparison"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import check_invariants, checked, migrate, reasons
 
 NAME = "distributed_backend"
 
@@ -62,11 +62,19 @@ def test_the_requirement_of_a_test_that_may_run_on_the_cpu_is_not_changed_unaske
     assert [c.description for c in outcome.held] == ["ask for the back end of any accelerator"]
 
 
+def test_a_back_end_for_the_cpu_beside_it_stays_in_the_map() -> None:
+    text = checked(class_with('dist.init_process_group("cpu:gloo,cuda:nccl")'), NAME, unsafe=True)
+    expected = (
+        'f"cpu:gloo,{torch.device(device).type}:{dist.get_default_backend_for_device(torch.device(device).type)}"'
+    )
+    assert f"        dist.init_process_group({expected})\n" in text
+
+
 @pytest.mark.parametrize(
     "line",
     [
         'self.assertEqual(dist.get_backend(), "nccl")',
-        'dist.init_process_group("cpu:gloo,cuda:nccl")',
+        'dist.init_process_group("cpu:gloo,cuda:nccl,xpu:xccl")',
         'run(backend="nccl")',
     ],
 )
