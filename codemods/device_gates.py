@@ -7,7 +7,7 @@ host alone would let through. What asks the host for one device in another way k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codemods.device_questions import Question
@@ -61,10 +61,11 @@ def plan_gates(
     compiled: bool,
     main: Span | None,
     questions: Iterable[Question] = (),
+    unread: Collection[Span] = (),
 ) -> GatePlan:
     """The plan for one test of ``path``. ``compiled``: what it does goes through a compiler that needs triton.
 
-    ``questions`` are gates that ask the device instead.
+    ``questions`` are gates that ask the device instead, ``unread`` gates of the file that decide on nothing here.
 
     Raises Blocked for a gate that can neither go nor stay.
     """
@@ -76,7 +77,8 @@ def plan_gates(
             found.needs_accelerator = found.needs_accelerator or asked[gate.span].keeps_off
             found.allow_xpu = found.allow_xpu or not asked[gate.span].names_cuda
         elif reached.scope == "file":
-            _file_gate(reached, path, main)
+            if gate.span not in unread:
+                _file_gate(reached, path, main)
         elif _gives_way(gate, reached.function or function):
             continue
         elif reached.scope in ("setup", "helper"):

@@ -14,6 +14,7 @@ from codemods.device_changes import restriction, value_of
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fakes import check_fakes
+from codemods.device_file_gates import unread_gates
 from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, own_name_splices
@@ -190,7 +191,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     ungated: list[int] = []
     parametrizations: dict[int, Parametrized] = {}
     loops: dict[int, Loop] = {}
-    for function in (f for f in cls.own_tests if f.line not in gone):
+    remaining = [f for f in cls.own_tests if f.line not in gone]
+    unread = unread_gates(context, cls, [reach(cls, f) for f in remaining])
+    for function in remaining:
         reached = reach(cls, function)
         traced = compiled or any("traced" in r.function.flags for r in reached.functions)
         asked = questions_of(context, cls, function, reached.gates)
@@ -199,7 +202,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             loops[function.line] = loop
         questions = (*asked, *asked_by_loop)
         plan = plan_gates(
-            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, questions
+            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, questions, unread
         )
         _check_test(context, function)
         over = parametrized_device(context, function)
