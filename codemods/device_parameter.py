@@ -27,7 +27,7 @@ from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
 from codemods.device_twins import twin_out, twins_of
-from codemods.device_unread import first_to_ask
+from codemods.device_unread import callers, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
@@ -204,7 +204,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         plan = plan_gates(
             reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, questions, unread
         )
-        _check_test(context, function)
+        _check_test(context, cls, function)
         over = parametrized_device(context, function)
         if over is not None:
             plan = _with_parametrization(plan, over)
@@ -309,7 +309,10 @@ def _reads_torch(edit: FunctionEdit) -> bool:
     return own or any(spot.action not in ("value", "move") or "torch." in spot.new for spot in edit.spots)
 
 
-def _check_test(context: Context, function: Function) -> None:
+def _check_test(context: Context, cls: LinkedClass, function: Function) -> None:
+    line = next(callers(context.source(), cls, function.name), 0)
+    if line:  # The loader gives each test the name of its device.
+        raise Blocked("unknown-caller", f"`{function.name}` is named on line {line}", function_span(function))
     gates = frozenset(g.span for g in function.gates)
     check_decorators(context, function.decorators, gates, "the test")
     if "devices" in function.parameters:

@@ -86,6 +86,9 @@ def _first_statement(file: SourceFile, node: FunctionNode, statement: str) -> Sp
     if first is None:
         return None
     line = first_line(first)
+    indent = file.indent_of(line)
+    while line > node.lineno + 1 and file.is_comment(line - 1) and file.indent_of(line - 1) == indent:
+        line -= 1  # A comment belongs to the statement below it.
     at = file.line_start(line)
     own = file.line_text(line)
     if not file.starts_line(at + len(own) - len(own.lstrip(BLANK))) or line == node.lineno or "\f" in own:

@@ -48,6 +48,11 @@ def in_processes(body: str) -> str:
             'self.assertEqual(y.device, torch.device(f"{device_type}:0"))',
         ),
         (
+            "# both\n# of them\ntorch.ones(1).cuda()\ntorch.ones(2).cuda()",
+            "device_type = torch.device(device).type\n# both\n# of them\n"
+            "torch.ones(1).to(device_type)\ntorch.ones(2).to(device_type)",
+        ),
+        (
             "device = torch.device(self.rank)\nx = torch.ones(1, device=device).cuda()",
             "device_type = torch.device(device).type\ndevice = torch.device(self.rank)\n"
             "x = torch.ones(1, device=device).to(device_type)",
