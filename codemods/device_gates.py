@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codemods.device_questions import Question
+from codemods.device_stops import asks_capability
 from codemods.device_values import AVAILABLE, MEANT, Blocked
 from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
@@ -50,7 +51,7 @@ class _Collected:
     allow_xpu: bool = False
     kept: bool = False
     helper: Gate | None = None
-    """The gate of a helper: it holds for the part of the test that calls it."""
+    """The gate of a helper, or within the test: it holds for the part of the test that gets there."""
 
 
 def plan_gates(
@@ -62,10 +63,12 @@ def plan_gates(
     main: Span | None,
     questions: Iterable[Question] = (),
     unread: Collection[Span] = (),
+    leading: Collection[Span] = (),
 ) -> GatePlan:
     """The plan for one test of ``path``. ``compiled``: what it does goes through a compiler that needs triton.
 
-    ``questions`` are gates that ask the device instead, ``unread`` gates of the file that decide on nothing here.
+    ``questions`` are gates that ask the device instead, ``unread`` gates of the file that decide on nothing here,
+    ``leading`` those that end the test at its start.
 
     Raises Blocked for a gate that can neither go nor stay.
     """
@@ -81,6 +84,11 @@ def plan_gates(
                 _file_gate(reached, path, main)
         elif _gives_way(gate, reached.function or function):
             continue
+        elif reached.scope in ("test", "helper") and asks_capability(gate):
+            if reached.scope == "test" and gate.span in leading:
+                found.needs_accelerator = found.kept = True
+            else:
+                found.helper = found.helper or gate
         elif reached.scope in ("setup", "helper"):
             if reached.scope == "helper" and _is_generic_count(gate):
                 found.helper = found.helper or gate
@@ -96,7 +104,7 @@ def plan_gates(
         elif _asks_one_device(gate):
             raise Blocked("unknown-gate", f"`{_short(gate)}` asks the host in the test", gate.span)
     if found.helper is not None and not found.needs_accelerator:
-        text = f"`{_short(found.helper)}` asks the host in a helper function, and the test itself does not"
+        text = f"`{_short(found.helper)}` asks the host for a part of the test, and the test itself does not"
         raise Blocked("unknown-gate", text, found.helper.span)
     return GatePlan(
         removed=tuple(found.removed),

@@ -26,6 +26,7 @@ from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, newer_than, split_device, spots_of
+from codemods.device_stops import leading_stops
 from codemods.device_twins import twin_out, twins_of
 from codemods.device_unread import callers, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit, Loop
@@ -202,7 +203,15 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             loops[function.line] = loop
         questions = (*asked, *asked_by_loop)
         plan = plan_gates(
-            reached.gates, function, cls.facts.decorators, context.path, traced, context.module.main, questions, unread
+            reached.gates,
+            function,
+            cls.facts.decorators,
+            context.path,
+            traced,
+            context.module.main,
+            questions,
+            unread,
+            leading_stops(context.source(), function),
         )
         _check_test(context, cls, function)
         over = parametrized_device(context, function)
