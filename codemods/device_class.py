@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from codemods.device_members import check_static, static_methods
+from codemods.device_members import check_static, pinned_devices, static_methods
 from codemods.device_values import Blocked
 from codemods.local_decorators import is_transparent, made_by
 from codemods.plan import Context
@@ -46,7 +46,7 @@ def check_class(context: Context, cls: LinkedClass) -> None:
     if kinds - KINDS:
         raise Blocked("policy", f"classes of the {min(kinds - KINDS)} test bases are left to people", span)
     check_static(context, cls)
-    _check_members(cls, span)
+    _check_members(cls, span, pinned_devices(context, cls))
     _check_names(context, cls, span)
 
 
@@ -81,7 +81,8 @@ def member_obstacle(cls: LinkedClass, ordinary: Collection[Function] = ()) -> Bl
     return None
 
 
-def _check_members(cls: LinkedClass, span: Span) -> None:
+def _check_members(cls: LinkedClass, span: Span, pinned: Collection[str]) -> None:
+    """Raise Blocked for a member that stands against it; ``pinned`` are attributes that go."""
     obstacle = member_obstacle(cls, static_methods(cls))
     if obstacle is not None:
         raise obstacle
@@ -91,7 +92,7 @@ def _check_members(cls: LinkedClass, span: Span) -> None:
     for name, _ in cls.facts.attributes:
         if name.startswith("test"):
             raise Blocked("dynamic", f"`{name}` is a test by another name", span)
-        if name in ("device", "devices", "device_type"):
+        if name in ("device", "devices", "device_type") and name not in pinned:
             raise Blocked("shared-helper", f"the attribute `{name}` says on which device it runs", span)
 
 

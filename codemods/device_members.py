@@ -1,4 +1,4 @@
-"""Static methods of a class that becomes one for devices.
+"""Members of a class that becomes one for devices: static methods, and attributes that pin its device.
 
 The loader copies each member with ``setattr(new, name, getattr(cls, name))``, by which a static method arrives as a
 plain function: called on the test it gets the test as its first argument (instantiate_device_type_tests in
@@ -11,14 +11,55 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.device_nodes import statement_out
 from codemods.device_signature import decorator_splices, first_parameter
 from codemods.device_tree import FunctionTree
-from codemods.device_values import Blocked
+from codemods.device_values import MEANT, Blocked
 from codemods.edit import FunctionNode, SourceFile, Splice
 from codemods.plan import Context
-from hwlint.scan.facts import Function
+from hwlint.scan.facts import Function, Span
 from hwlint.scan.names import dotted, span_of
 from hwlint.suite.model import LinkedClass
+
+PINS = ("device_type", "device")
+READ_NO_DEVICE = frozenset(("unittest", "plain", "dynamo", "inductor"))
+"""Kinds of framework bases that read no device of the class."""
+
+
+def pinned_devices(context: Context, cls: LinkedClass) -> dict[str, Span]:
+    """The statements ``device_type = GPU_TYPE`` of the class body by name, which go: the loader sets it itself.
+
+    ``device = GPU_TYPE`` goes as well where no method reads it. It would be copied over what the loader sets.
+    """
+    file = context.source()
+    owner = file.class_at(cls.facts.line)
+    kinds = {base.kind for base in cls.framework_bases}
+    read = {n.attr for n in ast.walk(file.tree) if isinstance(n, ast.Attribute) and _is_of_class(n.value, cls.name)}
+    found = {}
+    for statement in owner.body if kinds <= READ_NO_DEVICE else ():
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        name = dotted(statement.targets[0])
+        use = next((u for u in cls.facts.attribute_uses if u.span == span_of(statement.value)), None)
+        if name in PINS and use is not None and use.device.partition(":")[0] in MEANT:
+            if name == "device_type" or name not in read:
+                found[name] = span_of(statement)
+    return found
+
+
+def _is_of_class(node: ast.expr, name: str) -> bool:
+    return (
+        dotted(node) in ("self", "cls", name) or isinstance(node, ast.Call) and dotted(node.func) in ("type", "super")
+    )
+
+
+def pin_out(file: SourceFile, line: int, pin: Span) -> Splice:
+    """The statement at ``pin`` taken out of the class on ``line``. Raises Blocked."""
+    owner = file.class_at(line)
+    statement = next((s for s in owner.body if span_of(s) == pin), None)
+    if statement is None:
+        raise Blocked("layout", f"nothing is where it was (line {pin.line})", pin)
+    return statement_out(file, owner, statement)
 
 
 def static_methods(cls: LinkedClass) -> tuple[Function, ...]:

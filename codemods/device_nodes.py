@@ -95,7 +95,7 @@ def check_not_optional(tree: FunctionTree, node: ast.expr, direct: bool = True) 
         child = up
 
 
-def statement_out(file: SourceFile, function: FunctionNode, node: ast.stmt) -> Splice:
+def statement_out(file: SourceFile, function: FunctionNode | ast.ClassDef, node: ast.stmt) -> Splice:
     """The lines of ``node``, which has them for itself, and a blank line below them at the head of the body."""
     first, last = node.lineno, node.end_lineno or node.lineno
     start, end = file.node_range(node)

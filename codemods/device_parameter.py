@@ -20,7 +20,7 @@ from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_instantiate import call_splices, own_name_splices
 from codemods.device_level import doubts
 from codemods.device_loops import device_loop
-from codemods.device_members import ordinary_splices, static_methods
+from codemods.device_members import ordinary_splices, pin_out, pinned_devices, static_methods
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_questions import Question, questions_of, sheltered
@@ -72,6 +72,8 @@ class DeviceChange(Change):
     """Lines of tests that go, since another does the same on whatever device."""
     static: tuple[int, ...] = ()
     """Lines of static methods that become ordinary ones."""
+    pinned: tuple[Span, ...] = ()
+    """Statements of the class body that go, as the loader says on which device it runs."""
 
 
 class DeviceParameter(Codemod):
@@ -107,6 +109,7 @@ class DeviceParameter(Codemod):
             found += _function_splices(file, change, together, done)
             found += (twin_out(file, line) for line in change.gone)
             found += (splice for line in change.static for splice in ordinary_splices(file, line))
+            found += (pin_out(file, change.class_line, pin) for pin in change.pinned)
             if change.instantiate:
                 node = file.class_at(change.class_line)
                 found += own_name_splices(file, node, change.replaced)
@@ -277,6 +280,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         fallback=_with_names(fallback, renamed) if fallback != functions else (),
         gone=tuple(sorted(gone)),
         static=tuple(method.line for method in static_methods(cls)),
+        pinned=tuple(pinned_devices(context, cls).values()),
         ungated=tuple(ungated),
         fixtures=tuple(m.line for m in cls.facts.methods if m.kind == "setup"),
         class_removed=removed,

@@ -71,3 +71,48 @@ def test_what_else_may_call_it_stands_against_it(old: str, new: str) -> None:
     assert old in SOURCE
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed and reasons(outcome) == {"T": "class-member"}
+
+
+PINNED = """\
+import torch
+from torch._inductor.test_case import TestCase
+from torch.testing._internal.inductor_utils import GPU_TYPE
+
+
+class T(TestCase):
+    device_type = GPU_TYPE
+    device = GPU_TYPE
+    size = 2
+
+    def test_t(self):
+        x = torch.ones(self.size, device=GPU_TYPE)
+        self.assertEqual(x.to(self.device_type).device.type, GPU_TYPE)
+"""
+
+
+def test_attributes_that_pin_the_device_go() -> None:
+    """The loader would copy them over what it sets."""
+    text = checked(PINNED, NAME, unsafe=True)
+    assert "class T(TestCase):\n    size = 2\n" in text
+    assert "        x = torch.ones(self.size, device=device)\n" in text
+    assert "GPU_TYPE" not in text.partition("class T")[2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x.to(self.device_type)", "x.to(self.device)"),
+        ("x.to(self.device_type)", "x.to(T.device)"),
+        ("    device_type = GPU_TYPE\n", "    device_type = GPU_TYPE if GPU_TYPE else 'cpu'\n"),
+        ("    device_type = GPU_TYPE\n", "    devices = [GPU_TYPE]\n"),
+        ("    device_type = GPU_TYPE\n", "    device_type = name = GPU_TYPE\n"),
+        ("from torch._inductor.test_case", "from torch.testing._internal.common_fsdp"),
+    ],
+)
+def test_other_attributes_that_name_a_device_stand_against_it(old: str, new: str) -> None:
+    source = PINNED.replace(old, new).replace(
+        "import TestCase", "import FSDPTest" if "fsdp" in new else "import TestCase"
+    )
+    source = source.replace("class T(TestCase)", "class T(FSDPTest)") if "fsdp" in new else source
+    outcome = migrate(source, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "shared-helper"}
