@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from codemods.device_free import check_free, without_instantiation
 from codemods.device_only_for import OnlyForEdit, list_splices, only_for_edit, only_for_splices, without_only_for
 from codemods.device_signature import function_splices
 from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
@@ -146,7 +147,20 @@ def _check_place(context: Context, cls: LinkedClass, test: Function, label: str,
         if use.role == "placement" and is_binding(use.device, context.catalog):
             raise Blocked("mixed-devices", f"it places on `{use.name}` itself (line {use.span.line})", use.span)
     if not finds_device(cls, test):
+        why = _why_left(context, cls, test)
+        if why:
+            raise Blocked("split", f"nothing in it asks for the device, and it cannot go to a GENERIC class: {why}")
         raise Blocked("split", "it does the same on every device, and belongs in a GENERIC class")
+
+
+def _why_left(context: Context, cls: LinkedClass, test: Function) -> str:
+    """What kept split_devices, where that was asked, from taking the test out of the class."""
+    if context.options.split:
+        try:
+            check_free(context, cls, without_instantiation(context, cls), test)
+        except Blocked as blocked:
+            return blocked.text
+    return ""
 
 
 def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, ContractChange]]) -> ModuleFacts:

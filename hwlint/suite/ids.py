@@ -41,6 +41,8 @@ class TestId:
     """'path::Class' of the class that defines the test, where that is another one."""
     skipped: bool = False
     """Whether an ``@only...`` decorator always skips it on its device."""
+    device_free: bool = False
+    """Whether an instantiation made it, and nothing is seen to tell it its device: the others do the same."""
 
     @property
     def exact(self) -> bool:
@@ -121,7 +123,15 @@ def _test_id(
         line=function.line,
         owner="" if owner is cls else f"{owner.path}::{owner.facts.qualname}",
         skipped=device != "" and not may_run(cls.suite.catalog, function, device),
+        device_free=device != "" and not _knows_device(function),
     )
+
+
+def _knows_device(function: Function) -> bool:
+    """Whether the test is passed its device, or something chosen by it, or asks for it."""
+    if {"device", "devices"} & set(function.parameters) or "self.device_type" in function.references:
+        return True
+    return any(d.name.rpartition(".")[2] in (*DTYPES, "ops", "modules", "optims") for d in function.decorators)
 
 
 def may_run(catalog: Catalog, function: Function, device: str) -> bool:

@@ -14,7 +14,8 @@ from typing import Literal, get_args
 from hwlint.suite.ids import TestId
 
 Fate = Literal["kept", "renamed", "new", "moved", "lost"]
-"""'moved': gone from a device where a decorator always skipped it, and there on another."""
+"""'moved': gone from a device where a decorator always skipped it, and there on another; or one of several that did the
+same on each device, where one plain test does that on every host."""
 FATES: tuple[Fate, ...] = get_args(Fate)
 Template = tuple[str, str]
 """(qualified class, test) in the source."""
@@ -110,8 +111,10 @@ def _compare_template(old: dict[str, list[TestId]], new: dict[str, list[TestId]]
         plain = [e.before for e in gone if e.before is not None and id(e.before) in waiting]
         lost += (e for e in gone if id(e.before) not in waiting)
     lost += (Entry("lost", PLAIN, before=one) for one in plain)
+    alike = len(new[PLAIN]) if PLAIN in new and PLAIN not in old else 0
     for device, ids in rest_old.items():
-        lost += (Entry("lost", device, before=one) for one in ids)
+        merged = len(ids) <= alike and all(one.device_free for one in ids)
+        lost += (Entry("moved" if merged else "lost", device, before=one) for one in ids)
     if new:
         lost = [replace(e, fate="moved") if e.before is not None and e.before.skipped else e for e in lost]
     return entries, lost

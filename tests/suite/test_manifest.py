@@ -131,3 +131,28 @@ def test_a_test_that_was_always_skipped_on_a_device_has_moved() -> None:
     gone = after.replace('only_for="cpu"', 'only_for="cuda"')
     assert "lost cpu: ACPU.test_b_cpu -> -" in fates(before, gone, renames)
     assert "lost cuda: ACUDA.test_b_cuda -> -" in fates(before, after.split("class B")[0], {})
+
+
+FREE = ON_TWO.replace("self, device", "self")
+
+
+def test_what_did_the_same_on_each_device_is_one_plain_test() -> None:
+    assert fates(FREE, PLAIN) == ["renamed plain: ACPU.test_a_cpu -> A.test_a", "moved cuda: ACUDA.test_a_cuda -> -"]
+
+
+def test_what_knows_its_device_is_lost_on_the_others() -> None:
+    for knows in (
+        ON_TWO,
+        FREE.replace("pass", "self.device_type"),
+        FREE.replace("    def test_a(self)", "    @dtypes(torch.float32)\n    def test_a(self, dtype)"),
+        FREE.replace("    def test_a(self)", "    @ops(all_of_them)\n    def test_a(self, op)"),
+    ):
+        assert "lost cuda" in [f.split(":")[0] for f in fates(knows, PLAIN)]
+
+
+def test_fewer_plain_tests_than_there_were_on_a_device_is_a_loss() -> None:
+    two = '    @parametrize("n", [1, 2])\n    def test_a(self, n)'
+    before = FREE.replace("    def test_a(self)", two)
+    assert len(compare(ids(before), ids(PLAIN)).lost) == 3
+    plain = PLAIN.replace("    def test_a(self)", two) + "\ninstantiate_parametrized_tests(A)\n"
+    assert [f.split(":")[0] for f in fates(before, plain)] == ["renamed plain"] * 2 + ["moved cuda"] * 2
