@@ -3,13 +3,13 @@
 Upstream's contract (pytorch/pytorch#190173) wants the parameter from each test of a class for devices, whether the
 test reads it or not. It is added where a test gets to its device by another way (the fixture of its base,
 ``self.device_type``, a helper): a test that does not is the same on every device, and belongs in a GENERIC class
-(#193350). An ``only_for`` list of accelerators gives way where the configuration asks for it. The whole class meets
-the contract afterwards, or nothing is done.
+(#193350). An ``only_for`` list of accelerators gives way where the configuration asks for it, and what keeps a test to
+native devices to skips of the others. The whole class meets the contract afterwards, or nothing is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_free import check_free, without_instantiation
@@ -18,13 +18,14 @@ from codemods.device_signature import function_splices
 from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
-from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
+from codemods.native_devices import NativeEdit, native_edits, native_splices
+from codemods.plan import Change, Codemod, Context, Import, Plan, PlanBuilder
 from codemods.tag_class import TagChange, meeting_the_contract, new_tag, tag_splices, with_tags
 from hwlint.classify.verdict import Verdict
 from hwlint.rules.collected import listed
 from hwlint.rules.home import is_binding
 from hwlint.rules.unused_device import finds_device
-from hwlint.scan.facts import Function, ModuleFacts
+from hwlint.scan.facts import Function, ModuleFacts, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
@@ -37,6 +38,7 @@ class ContractChange(Change):
     test_lines: tuple[int, ...]
     tag: TagChange | None
     only_for: OnlyForEdit | None = None
+    natives: tuple[NativeEdit, ...] = ()
 
 
 class ContractDevice(Codemod):
@@ -74,6 +76,8 @@ class ContractDevice(Codemod):
             if isinstance(change, ContractChange):
                 for line in change.test_lines:
                     found += function_splices(file, FunctionEdit(line, parameter="device"))
+                for native in change.natives:
+                    found += native_splices(file, native)
                 if change.only_for is not None:
                     found += only_for_splices(file, change.only_for)
                 if change.tag is not None:
@@ -94,7 +98,8 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
     sure = tagging is None or tagging.applicability == "safe"
     tests = _without_device(context, cls)
     only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else None
-    if not tests and only_for is None:
+    natives = native_edits(context, cls) if label == "ACCELERATOR" else ()
+    if not tests and only_for is None and not natives:
         return None
     if context.is_suppressed("HW104", cls.facts.line) or context.is_suppressed("HW101", cls.facts.line):
         raise Blocked("suppressed", "a suppression comment asks to leave it")
@@ -104,6 +109,8 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
     steps = [only_for.description] if only_for is not None else []
     if tagging is not None:
         steps.append(tagging.description)
+    if natives:
+        steps.append(f"say what is no native device in {listed([n.test for n in natives])} with skips of its own")
     if tests:
         why = f" ({import_time})" if import_time else ""
         steps.append(f"take `device` in {listed([t.name for t in tests])}, which the contract asks for{why}")
@@ -112,13 +119,19 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
         symbol=cls.facts.qualname,
         span=class_span(cls.facts),
         description=", and ".join(steps),
-        applicability="safe" if sure and not import_time and only_for is None else "unsafe",
-        imports=tagging.imports if tagging is not None else (),
+        applicability="safe" if sure and not import_time and only_for is None and not natives else "unsafe",
+        imports=tuple(dict.fromkeys((*(tagging.imports if tagging is not None else ()), *_imports(natives)))),
         label=label,
         test_lines=tuple(test.line for test in tests),
         tag=tagging,
         only_for=only_for,
+        natives=natives,
     )
+
+
+def _imports(natives: Iterable[NativeEdit]) -> Iterator[Import]:
+    for native in natives:
+        yield from native.imports
 
 
 def _check_tests(context: Context, cls: LinkedClass, label: str, tests: Sequence[Function]) -> None:
@@ -167,19 +180,23 @@ def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, Contract
     """The facts as they would be with the changes."""
     changes = list(changes)
     lines = {line for _, change in changes for line in change.test_lines}
+    natives = {native.span for _, change in changes for native in change.natives}
     texts = {change.only_for.span: change.only_for.text for _, change in changes if change.only_for is not None}
     tagged = with_tags(module, ((cls, change.label) for cls, change in changes if change.tag is not None))
     return replace(
         tagged,
-        classes=tuple(replace(c, methods=tuple(_with_device(c.methods, lines))) for c in tagged.classes),
+        classes=tuple(replace(c, methods=tuple(_edited(c.methods, lines, natives))) for c in tagged.classes),
         instantiations=tuple(
             without_only_for(call, texts[call.span]) if call.span in texts else call for call in tagged.instantiations
         ),
     )
 
 
-def _with_device(methods: Iterable[Function], lines: set[int]) -> Iterator[Function]:
+def _edited(methods: Iterable[Function], lines: Collection[int], gone: Collection[Span]) -> Iterator[Function]:
+    """The methods, those at ``lines`` with the parameter, without the decorators at ``gone``."""
     for method in methods:
         if method.line in lines:
             method = replace(method, parameters=("self", "device", *method.parameters[1:]), reads_device=False)
+        if any(decorator.span in gone for decorator in method.decorators):
+            method = replace(method, decorators=tuple(d for d in method.decorators if d.span not in gone))
         yield method
