@@ -69,11 +69,17 @@ def _check_relatives(cls: LinkedClass, span: Span) -> None:
 
 
 def member_obstacle(cls: LinkedClass, ordinary: Collection[Function] = ()) -> Blocked | None:
-    """The method that instantiation would turn into something else, or that is there twice; ``ordinary``: those that
-    become ordinary methods.
+    """The method that instantiation would turn into something else or rename under its caller, or that is there
+    twice; ``ordinary``: those that become ordinary methods.
     """
     names = [m.name for m in cls.facts.methods]
-    for method in (m for m in cls.facts.methods if m not in ordinary):
+    tests = {f"{head}.{f.name}" for f in cls.own_tests for head in ("self", "cls")}
+    for method in cls.facts.methods:
+        called = next((r for r in method.references if r in tests), "")
+        if called:
+            return Blocked("unknown-caller", f"`{called}` is called by `{method.name}`", method.span)
+        if method in ordinary:
+            continue
         if any(d.name in ("staticmethod", "classmethod") for d in method.decorators) and method.kind != "setup":
             return Blocked("class-member", f"`{method.name}` is a {method.decorators[-1].name}", method.span)
         if names.count(method.name) > 1 and not any(d.name.endswith((".setter", ".getter")) for d in method.decorators):

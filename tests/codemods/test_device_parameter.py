@@ -302,6 +302,7 @@ def test_bodies_that_stay(body: str, reason: str) -> None:
         (class_with("torch.ones(1).cuda()").replace("    def test_t", "    @my_decorator\n    def test_t"), "unknown-name"),
         (class_with("torch.ones(1).cuda()", after="\n    @unittest.skipIf(not TEST_CUDA, '')\n    def test_u(self):\n        torch.ones(1).cuda()\n        self.test_t()\n"), "unknown-caller"),
         (class_with("torch.ones(1).cuda()").replace("    def test_t(self", "    @unittest.mock.patch('a.b')\n    def test_t(self, b"), "unknown-caller"),
+        (class_with("torch.ones(1).cuda()", after="    def test_u(self):\n        torch.ones(1).cuda()\n        self.test_t()\n"), "unknown-caller"),
         (class_with("torch.ones(1).cuda()", before="\nif TEST_CUDA:\n    class X: pass\n").replace("class T(TestCase)", "class TCPU(TestCase)"), ""),
     ],
 )  # fmt: skip
