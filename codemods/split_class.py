@@ -8,8 +8,9 @@ their text.
 from __future__ import annotations
 
 import ast
+import re
 import unittest
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemods.device_class import check_decorators, members_of_module
@@ -19,7 +20,7 @@ from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.classify.verdict import Verdict
-from hwlint.scan.facts import Instantiation, Span
+from hwlint.scan.facts import Block, Instantiation, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
@@ -32,6 +33,11 @@ SUFFIXES = {
     "XPU": "XpuOnly",
 }
 """What a part is called after the class. No device type at the end: instantiation puts that there."""
+OTHERWISE = "Tests"
+"""What else is put behind the name of a part that is taken."""
+BASES = ("Base", "Shared")
+BRANCHES = ("if", "elif", "else", "try")
+"""Blocks that a class may stand in; its parts stand in the same one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +103,28 @@ def _labels(context: Context, cls: LinkedClass, verdict: Verdict) -> dict[str, s
 def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mapping[str, str]) -> SplitChange:
     """Raises Blocked."""
     check_apart(context, cls)
-    unsure = next((t for t in verdict.tests if t.confidence == "unsure"), None)
-    if unsure is not None:
-        raise Blocked("uncertain", f"where `{unsure.name}` belongs is not sure")
+    if cls.device_type_instantiations:
+        raise Blocked("already-instantiated", "it is instantiated for devices", cls.device_type_instantiations[0].span)
+    labels = _settled(verdict, labels)
     found = [i for i in cls.instantiations if i.kind == "parametrized"]
-    if len(found) > 1 or any(i.form == "assignment" or len(i.arguments) > 1 or i.blocks for i in found):
+    unusual = any(i.form == "assignment" or len(i.arguments) > 1 or not _is_in_branches(i.blocks) for i in found)
+    if len(found) > 1 or unusual:
         raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
     call = next((i for i in found if i.form == "call"), None)
     return split_change(SplitClass.name, context, cls, labels, "GENERIC", call)
+
+
+def _settled(verdict: Verdict, labels: Mapping[str, str]) -> dict[str, str]:
+    """The label of the part for each test: one that is not sure stays in the GENERIC part, where all is as it was.
+
+    Raises Blocked where there is no such part, or nothing goes.
+    """
+    unsure = [t.name for t in verdict.tests if t.confidence == "unsure"]
+    found = {name: "GENERIC" if name in unsure else label for name, label in labels.items()}
+    sure = {label for name, label in labels.items() if name not in unsure}
+    if unsure and (len(sure) < 2 or "GENERIC" not in sure):
+        raise Blocked("uncertain", f"where `{unsure[0]}` belongs is not sure")
+    return found
 
 
 def split_change(
@@ -121,14 +141,12 @@ def split_change(
     taken = members_of_module(context)
     parts = []
     for label in labels:
-        name = cls.name if label == labels[0] else cls.name + SUFFIXES[label]
-        if name != cls.name and name in taken:
-            raise Blocked("name-taken", f"`{name}` is there already")
+        suffix = SUFFIXES[label]
+        name = cls.name if label == labels[0] else _free(taken, cls.name, (suffix, suffix + OTHERWISE))
         tests = tuple(f.name for f in cls.own_tests if by_test.get(f.name) == label)
         parts.append(Part(name, label, tests, _helpers_of_one(cls, by_test, label)))
-    base = f"_{cls.name}Base"
-    if base in taken:
-        raise Blocked("name-taken", f"`{base}` is there already")
+    base = _free(taken, f"_{cls.name}", BASES)
+    _check_members(cls, parts)
     qualname = cls.facts.qualname
     moved = [(part.name, name) for part in parts[1:] for name in (*part.tests, *part.helpers)]
     placed = {name for part in parts for name in (*part.tests, *part.helpers)}
@@ -145,6 +163,34 @@ def split_change(
         base=base,
         call=call.span if call is not None else None,
     )
+
+
+def _free(taken: Collection[str], name: str, suffixes: Sequence[str]) -> str:
+    """The first of the names that is not taken. Raises Blocked where all are."""
+    for suffix in suffixes:
+        if name + suffix not in taken:
+            return name + suffix
+    raise Blocked("name-taken", f"`{name}{suffixes[0]}` is there already")
+
+
+def _check_members(cls: LinkedClass, parts: Sequence[Part]) -> None:
+    """Raise Blocked where a part needs a test of another, or what goes is not the one that Python keeps."""
+    owners = owners_of(parts)
+    names = [m.name for m in cls.facts.methods]
+    twice = next((n for n in names if owners.get(n) and names.count(n) > 1), "")
+    if twice:
+        raise Blocked("dynamic", f"`{twice}` is defined more than once")
+    tests = {f.name for f in cls.own_tests}
+    for method in cls.facts.methods:
+        for reference in method.references:
+            head, _, name = reference.partition(".")
+            if head in ("self", "cls") and name in tests and owners.get(name) != owners.get(method.name):
+                raise Blocked("unknown-caller", f"`{reference}` is called by `{method.name}`", method.span)
+
+
+def owners_of(parts: Sequence[Part]) -> dict[str, int]:
+    """Which part each method goes to; those that are not there go to the base."""
+    return {name: i for i, part in enumerate(parts) for name in (*part.tests, *part.helpers)}
 
 
 def _helpers_of_one(cls: LinkedClass, labels: Mapping[str, str], label: str) -> tuple[str, ...]:
@@ -173,6 +219,11 @@ def _helpers_of_one(cls: LinkedClass, labels: Mapping[str, str], label: str) -> 
     )
 
 
+def _is_in_branches(blocks: Sequence[Block]) -> bool:
+    """Whether what stands in these blocks is there once or not at all."""
+    return all(b.keyword in BRANCHES for b in blocks)
+
+
 def check_apart(context: Context, cls: LinkedClass) -> None:
     """Raise Blocked where the class cannot be taken apart."""
     facts = cls.facts
@@ -180,8 +231,10 @@ def check_apart(context: Context, cls: LinkedClass) -> None:
         raise Blocked("contradiction", f"it is tagged {facts.tag.label}")
     if facts.dynamic:
         raise Blocked("dynamic", "members may be added to it that the source does not show")
-    if facts.blocks or not facts.top_level:
-        raise Blocked("layout", "it does not stand at the top of the module")
+    if not _is_in_branches(facts.blocks):
+        raise Blocked("layout", f"it stands in a `{facts.blocks[-1].keyword}`")
+    if sum(c.name == cls.name for c in context.classes()) > 1:
+        raise Blocked("name-collision", "the file has two classes of that name")
     if facts.keywords:
         raise Blocked("layout", "it is made with keywords")
     repeated = frozenset(g.span for g in facts.gates) | {i.span for i in cls.instantiations if i.form == "decorator"}
@@ -194,49 +247,47 @@ def check_apart(context: Context, cls: LinkedClass) -> None:
         raise Blocked("subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it")
     if cls.foreign_instantiations or any(cls.name in (g.target, g.template) for g in cls.module.grafts):
         raise Blocked("dynamic", "its tests are used elsewhere")
-    names = [m.name for m in facts.methods]
-    twice = next((n for n in names if names.count(n) > 1), "")
-    if twice:
-        raise Blocked("dynamic", f"`{twice}` is defined more than once")
-    tests = {f.name for f in cls.own_tests}
-    for method in facts.methods:
-        called = next(
-            (r for r in method.references if r.partition(".")[2] in tests and r.startswith(("self.", "cls."))), ""
-        )
-        if called:
-            raise Blocked("unknown-caller", f"`{called}` is called by `{method.name}`", method.span)
-    if any(name.startswith("test") for name, _ in facts.attributes):
-        raise Blocked("dynamic", "it has a test by another name")
     for path in context.imported_by(cls.name):
         raise Blocked("shared-helper", f"{path} imports it")
 
 
 # Editing
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+HEAD, SHARED = -2, -1
+
 
 def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     """The class taken apart. Raises Blocked for what the change cannot know: how the class is written."""
     node = file.class_at(change.class_line)
-    check_names_in(file, node, change.call)
-    chunks = list(_chunks(file, node))
-    _check_scope(node, {name for part in change.parts for name in (*part.tests, *part.helpers)})
-    tests = {name: i for i, part in enumerate(change.parts) for name in (*part.tests, *part.helpers)}
-    shared = [text for name, text in chunks if name and name not in tests]
-    head = [text for name, text in chunks if not name]
+    owners = owners_of(change.parts)
+    if change.further:
+        check_names_in(file, node, change.call)  # The name is gone afterwards.
+    else:
+        _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
+    new = {change.base, *(part.name for part in change.parts[1:])}
+    used = next((n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id in new), None)
+    if used is not None:
+        raise Blocked("name-taken", f"`{used.id}` is a name of the module (line {used.lineno})")
+    chunks = list(_chunks(file, node, owners))
+    _check_scope(node, owners)
+    head = [text for owner, text in chunks if owner == HEAD]
+    shared = [text for owner, text in chunks if owner == SHARED]
     bases = ", ".join(file.text[slice(*file.node_range(b))] for b in node.bases)
     if "\n" in bases or "#" in bases:
         raise Blocked("layout", f"the bases of the class on line {node.lineno} are spread out")
     line_break = file.line_break(node.lineno)
-    apart = line_break * 3
+    indent = file.indent_of(node.lineno)
+    apart = line_break * (2 if indent else 3)
     decorators = file.text[file.line_start(first_line(node)) : file.line_start(node.lineno)]
     given = f"{change.base}, {bases}" if shared else bases
     written = []
     if shared:
-        written.append(f"class {change.base}:{line_break}" + _joined(shared, line_break))
+        written.append(f"{indent}class {change.base}:{line_break}" + _joined(shared, line_break))
     for index, part in enumerate(change.parts):
-        body = [text for name, text in chunks if tests.get(name) == index]
+        body = [text for owner, text in chunks if owner == index]
         body = [*head, *body] if index == 0 else body
-        written.append(f"{decorators}class {part.name}({given}):{line_break}" + _joined(body, line_break))
+        written.append(f"{decorators}{indent}class {part.name}({given}):{line_break}" + _joined(body, line_break))
     start = file.line_start(first_line(node))
     found = [Splice(start, _end(file, node), apart.join(written))]
     if change.call is not None:
@@ -246,18 +297,19 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:
     assert change.call is not None
-    line = change.call.end_line
-    rest = file.text[file.range_of(change.call)[1] : file.line_end(line)].strip(BLANK)
-    several_lines = change.call.line != line and not change.further
-    if rest or not file.starts_line(file.range_of(change.call)[0]) or several_lines:
+    (start, end), line = file.range_of(change.call), change.call.end_line
+    rest = file.text[end : file.line_end(line)].strip(BLANK)
+    text = file.slice(change.call)
+    if not file.starts_line(start) or rest or "#" in text:
         raise Blocked("layout", f"the call on line {line} shares its line")
-    text, at, line_break = file.line_text(line), file.line_end(line), file.line_break(line)
-    if change.further:
-        return Splice(at, at, "".join(f"{line_break}{one}" for one in change.further))
-    name = change.parts[0].name
+    name = re.compile(rf"\b{re.escape(change.parts[0].name)}\b")
     opened = text.index("(")
-    lines = [text[:opened] + text[opened:].replace(name, part.name, 1) for part in change.parts[1:]]
-    return Splice(at, at, "".join(f"{line_break}{one}" for one in lines))
+    further = change.further or [
+        text[:opened] + name.sub(part.name, text[opened:], count=1) for part in change.parts[1:]
+    ]
+    before = file.line_break(line) + file.indent_of(change.call.line)
+    at = file.line_end(line)
+    return Splice(at, at, "".join(f"{before}{one}" for one in further))
 
 
 def _joined(chunks: Sequence[str], line_break: str) -> str:
@@ -276,10 +328,9 @@ def _end(file: SourceFile, node: ast.ClassDef) -> int:
     return file.line_end(last)
 
 
-def _chunks(file: SourceFile, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """(name, whole lines) of each statement of the body, with the comments above it; '' for the docstring.
-
-    A definition has its name; any other statement is called '=' and belongs to what is shared.
+def _chunks(file: SourceFile, node: ast.ClassDef, owners: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+    """(part, whole lines) of each statement of the body, with the comments above it: HEAD for the docstring, SHARED
+    for what goes to the base.
     """
     header = _header_end(file, node)
     at = header + 1
@@ -299,14 +350,10 @@ def _chunks(file: SourceFile, node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         text = file.text[file.line_start(at) : file.line_start(last + 1)]
         if not text.endswith(("\n", "\r")):
             text += file.line_break(last)
-        if is_docstring(statement) and statement is node.body[0]:
-            yield "", text
-        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield statement.name, text
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            yield "=", text
-        else:
+        is_head = is_docstring(statement) and statement is node.body[0]
+        if not is_head and not isinstance(statement, (*DEFINITIONS, ast.Assign, ast.AnnAssign)):
             raise Blocked("layout", f"the class has a statement that is no definition (line {first})")
+        yield HEAD if is_head else _owner(statement, owners), text
         at = last + 1
 
 
@@ -320,36 +367,73 @@ def _header_end(file: SourceFile, node: ast.ClassDef) -> int:
 
 def assigned_names(node: ast.ClassDef) -> set[str]:
     """Names that the class's body assigns."""
-    return {
-        child.id
-        for s in node.body
-        if isinstance(s, (ast.Assign, ast.AnnAssign))
-        for target in (s.targets if isinstance(s, ast.Assign) else [s.target])
-        for child in ast.walk(target)
-        if isinstance(child, ast.Name)
-    }
+    return {name for statement in node.body for name in _targets(statement)}
 
 
-def _check_scope(node: ast.ClassDef, tests: set[str]) -> None:
-    """Raise Blocked where the parts hang together by names of the class's own scope, or by private ones."""
-    bound = assigned_names(node) | {
-        s.name for s in node.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    }
+def _targets(statement: ast.stmt) -> list[str]:
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return [c.id for target in targets for c in ast.walk(target) if isinstance(c, ast.Name)]
+
+
+def _owner(statement: ast.stmt, owners: Mapping[str, int]) -> int:
+    """The part that a statement of the class goes to. A test by another name stays in the first."""
+    if isinstance(statement, DEFINITIONS):
+        return owners.get(statement.name, SHARED)
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and not isinstance(statement.value, ast.Constant):
+        return 0 if any(name.startswith("test") for name in _targets(statement)) else SHARED
+    return SHARED
+
+
+def _check_scope(node: ast.ClassDef, owners: Mapping[str, int]) -> None:
+    """Raise Blocked where the parts hang together by names of the class's own scope, by private ones or by strings."""
+    bound: dict[str, int] = {}
     for statement in node.body:
-        heads: list[ast.AST] = []
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            heads = [*statement.decorator_list, statement.args]
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
-            heads = [statement.value]
-        is_test = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name in tests
-        for child in (c for head in heads for c in ast.walk(head)):
-            if isinstance(child, ast.Name) and child.id in (bound if is_test else tests):
+        owner = _owner(statement, owners)
+        names = [statement.name] if isinstance(statement, DEFINITIONS) else _targets(statement)
+        for name in names:
+            if owners.get(name, owner) != owner:
+                raise Blocked("dynamic", f"`{name}` is a test by another name (line {statement.lineno})")
+            bound[name] = owner
+    for statement in node.body:
+        owner = _owner(statement, owners)
+        for child in (c for head in _heads(statement) for c in ast.walk(head)):
+            if isinstance(child, ast.Name) and bound.get(child.id, owner) != owner:
                 raise Blocked("unknown-name", f"`{child.id}` is read in the class's own scope (line {child.lineno})")
+        for child in ast.walk(statement):
+            if isinstance(child, ast.Constant) and isinstance(child.value, str):
+                if owners.get(child.value, owner) != owner:
+                    raise Blocked("unknown-name", f"`{child.value}` is named in a string (line {child.lineno})")
     for child in ast.walk(node):
-        if isinstance(child, ast.Constant) and child.value in tests:
-            raise Blocked("unknown-name", f"`{child.value}` is named in a string (line {child.lineno})")
         name = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
         if name.startswith("__") and not name.endswith("__"):
             raise Blocked(
                 "unknown-name", f"`{name}` is private to the class (line {getattr(child, 'lineno', node.lineno)})"
             )
+
+
+def _heads(statement: ast.stmt) -> list[ast.AST]:
+    """What of the statement is evaluated in the scope of the class."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        returns = [statement.returns] if statement.returns is not None else []
+        return [*statement.decorator_list, statement.args, *returns]
+    if isinstance(statement, ast.ClassDef):
+        return [*statement.decorator_list, *statement.bases, *statement.keywords]
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+        return [statement.value]
+    return []
+
+
+def _check_names(file: SourceFile, node: ast.ClassDef, call: Span | None, moved: Collection[str]) -> None:
+    """Raise Blocked where the module uses the class by its name for more than members that it keeps or inherits."""
+    kept = {
+        (n.value.lineno, n.value.col_offset)
+        for n in ast.walk(file.tree)
+        if isinstance(n, ast.Attribute)
+        and isinstance(n.value, ast.Name)
+        and isinstance(n.ctx, ast.Load)
+        and n.attr not in moved
+        and not n.attr.startswith("__")
+    }
+    check_names_in(file, node, call, kept)

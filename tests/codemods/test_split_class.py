@@ -130,10 +130,23 @@ def test_each_part_is_instantiated() -> None:
     ("old", "new", "reason"),
     [
         ("if __name__", "class U(CacheTest):\n    pass\n\n\nif __name__", "subclassed"),
-        ("class CacheTest(", "class CacheTestDevice:\n    pass\n\n\nclass CacheTest(", "name-taken"),
+        (
+            "class CacheTest(",
+            "def CacheTestDevice():\n    pass\n\n\nCacheTestDeviceTests = 0\n\n\nclass CacheTest(",
+            "name-taken",
+        ),
+        ("class CacheTest(", "class CacheTest(TestCase):\n    pass\n\n\nclass CacheTest(", "name-collision"),
         ("class CacheTest(", "@thing\nclass CacheTest(", "unknown-name"),
-        ('self._key("")', "self.test_number()", "unknown-caller"),
-        ("    def test_text", "    def test_number", "dynamic"),
+        ("self._key(torch", "self.test_number(torch", "unknown-caller"),
+        ("self._key(torch", "self._key(self.test_number, torch", "unknown-caller"),
+        ("return str(value)", "return self.test_number()", "unknown-caller"),
+        (
+            "    def test_text",
+            "    def test_tensor(self):\n        torch.ones(1).cuda()\n\n    def test_text",
+            "dynamic",
+        ),
+        ("if __name__", "CacheTest.limit = 4\nif __name__", "dynamic"),
+        ("if __name__", "setattr(CacheTest, 'test_more', more)\nif __name__", "dynamic"),
     ],
 )  # fmt: skip
 def test_refusals(old: str, new: str, reason: str) -> None:
@@ -149,6 +162,15 @@ def test_refusals(old: str, new: str, reason: str) -> None:
         ('self._key("")', "super(CacheTest, self).setUp()"),
         ("    limit = 3  # at most\n", "    if True:\n        limit = 3\n"),
         ("    # numbers\n", "    @parametrize('n', [limit])\n"),
+        ("    # numbers\n", "    test_again = test_tensor\n\n    # numbers\n"),
+        ("    # numbers\n", "    test_again = twice(test_tensor)\n\n    # numbers\n"),
+        ('self._key("")', 'getattr(self, "test_tensor")()'),
+        ("self._key(torch", 'getattr(self, "test_number")(torch'),
+        ("if __name__", "CacheTest.test_tensor.slow = True\nif __name__"),
+        ("if __name__", "print(CacheTest.__dict__)\nif __name__"),
+        ("if __name__", "CacheTestDevice = _CacheTestBase = 0\nif __name__"),
+        ("if __name__", "make_variant(CacheTest)\nif __name__"),
+        ("if __name__", "SKIPPED = ['CacheTest']\nif __name__"),
         ("class CacheTest(TestCase):", "class CacheTest(  # why\n    TestCase\n):"),
     ],
 )  # fmt: skip
@@ -157,6 +179,107 @@ def test_layouts_that_stay(old: str, new: str) -> None:
 
     with pytest.raises(CannotEdit):
         plan_of(SOURCE.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # What the name is used for stays there, or comes from the base.
+        ("if __name__", "unittest.expectedFailure(CacheTest.test_number)\nprint(CacheTest.limit)\nif __name__"),
+        ("self._key(1)", "str(CacheTest.limit)"),
+        # A test by another name is one of the first part.
+        ("    # numbers\n", "    test_limit = 3\n\n    # numbers\n"),
+        # A test that is named stays where it is named, or goes with what names it.
+        ('self._key("")', 'str(record("test_number"))'),
+        ("self._key(torch", 'self._key("test_tensor", torch'),
+        ('self._key("")', "self.test_number()"),
+        # Python keeps the last of two.
+        ("    def test_text", "    def test_number"),
+        ("class CacheTest(", "class CacheTestDevice:\n    pass\n\n\nclass CacheTest("),
+        ("class CacheTest(", "class _CacheTestBase:\n    pass\n\n\nclass CacheTest("),
+    ],
+)  # fmt: skip
+def test_what_stays_harms_nothing(old: str, new: str) -> None:
+    assert old in SOURCE
+    text, plan = plan_of(SOURCE.replace(old, new, 1))
+    assert len(plan.changes) == 1 and not plan.refusals
+    if new.startswith("class "):
+        old = "CacheTestDevice(" if "Device" in new else "_CacheTestBase"
+        new = "CacheTestDeviceTests(" if "Device" in new else "_CacheTestShared"
+        rest = text.partition("pass\n\n\n")[2]
+        assert rest == AFTER.replace(old, new).partition("TestCase\n\n\n")[2]
+    elif "test_limit" in new:
+        assert (
+            "    limit = 3  # at most\n\n    def _key(" in text and "    test_limit = 3\n\n\nclass CacheTest(" in text
+        )
+    else:
+        assert text == AFTER.replace(old, new, 1)
+
+
+def test_a_test_by_another_name_stays_with_the_one_it_is_made_of() -> None:
+    source = SOURCE.replace("    @unittest", "    test_again = twice(test_number)\n\n    @unittest")
+    text = plan_of(source)[0]
+    assert text == AFTER.replace("    def test_text", "    test_again = twice(test_number)\n\n    def test_text")
+
+
+def test_a_test_that_is_not_sure_stays() -> None:
+    unsure = "    def test_part(self):\n        self._key(1)\n        if TEST_CUDA:\n            self._key(2)\n\n"
+    source = SOURCE.replace("    def test_text", f"{unsure}    def test_text")
+    text, plan = plan_of(source)
+    assert not plan.refusals
+    assert text == AFTER.replace("    def test_text", f"{unsure}    def test_text")
+
+
+def test_a_test_that_is_not_sure_has_to_have_company() -> None:
+    unsure = "    def test_part(self):\n        self._key(1)\n        if TEST_CUDA:\n            self._key(2)\n\n"
+    nothing_goes = SOURCE.replace("    @unittest.skipIf", f"{unsure}    @unittest.skipIf").replace(
+        "test_tensor", "other"
+    )
+    assert [r.reason for r in plan_of(nothing_goes)[1].refusals] == ["uncertain"]
+
+
+CALL = "instantiate_parametrized_tests(\n    CacheTest,\n)\n"
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize("head", ["if LINUX:\n", "if LINUX:\n    limit = 1\nelse:\n", "try:\n"])
+def test_a_class_in_a_block(head: str) -> None:
+    before = indented(SOURCE[len(HEAD) : SOURCE.index("\n\nif __name__")] + "\n" + CALL)
+    after = AFTER[len(HEAD) : AFTER.index("\n\nif __name__")].replace("\n\n\n", "\n\n") + "\n"
+    after = indented(after + CALL + CALL.replace("CacheTest", "CacheTestDevice"))
+    tail = "except ImportError:\n    pass\n" if head.startswith("try") else ""
+    assert plan_of(HEAD + head + before + tail)[0] == HEAD + head + after + tail
+
+
+def test_a_call_below_the_block() -> None:
+    before = indented(SOURCE[len(HEAD) : SOURCE.index("\n\nif __name__")])
+    text = plan_of(f"{HEAD}if LINUX:\n{before}\n{CALL}")[0]
+    assert text.endswith("\n" + CALL + CALL.replace("CacheTest", "CacheTestDevice"))
+
+
+@pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        ("for _ in range(2):\n", ""),
+        ("with context():\n", ""),
+        ("if LINUX:\n", "    for _ in range(2):\n        instantiate_parametrized_tests(CacheTest)\n"),
+    ],
+)
+def test_blocks_that_say_it_more_than_once(head: str, call: str) -> None:
+    before = indented(SOURCE[len(HEAD) : SOURCE.index("\n\nif __name__")])
+    plan = plan_of(HEAD + head + before + "\n" + call)[1]
+    assert not plan.changes and plan.refusals[0].reason in ("layout", "already-instantiated")
+
+
+@pytest.mark.parametrize("call", ["x = 1; instantiate_parametrized_tests(CacheTest)", CALL.replace(",", ",  # why")])
+def test_a_call_that_is_not_alone(call: str) -> None:
+    from codemods.plan import CannotEdit
+
+    with pytest.raises(CannotEdit):
+        plan_of(SOURCE.replace("if __name__", f"{call}\n\nif __name__"))
 
 
 def test_decorators_of_the_class_are_those_of_each_part() -> None:

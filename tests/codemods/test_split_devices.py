@@ -147,7 +147,11 @@ def test_spellings_of_the_instantiation(arguments: str, further: str) -> None:
             "already-instantiated",
         ),
         ("globals(), allow_mps=True", "globals(), only_for=DEVICES", "already-instantiated"),
-        ("\n\ninstantiate", "\n\nclass _SortTestBase:\n    pass\n\n\ninstantiate", "name-taken"),
+        (
+            "\n\ninstantiate",
+            "\n\nclass _SortTestBase:\n    pass\n\n\nclass _SortTestShared:\n    pass\n\n\ninstantiate",
+            "name-taken",
+        ),
         ("self._check(device)\n", "self._check(device)\n        SortTest.sizes\n", "name-used-later"),
         ("class SortTest(TestCase):", "class SortTest(Unknown):", "unknown-base"),
     ],
