@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
-from codemods.device_twins import twins_of
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
+from codemods.split_labels import labels_of, settled
 from hwlint.classify.verdict import Verdict
 from hwlint.scan.facts import Block, Instantiation, Span
 from hwlint.scan.spans import class_span
@@ -78,7 +78,7 @@ class SplitClass(Codemod):
             verdict = context.verdict(cls)
             if verdict is None or verdict.label != "SPLIT":
                 continue
-            labels = _labels(context, cls, verdict)
+            labels = labels_of(context, cls, verdict)
             if len(set(labels.values())) < 2:
                 continue
             try:
@@ -91,40 +91,18 @@ class SplitClass(Codemod):
         return [s for change in changes if isinstance(change, SplitChange) for s in split_splices(file, change)]
 
 
-def _labels(context: Context, cls: LinkedClass, verdict: Verdict) -> dict[str, str]:
-    """The label of each test; twins stay together, since device_parameter makes one test of them."""
-    labels = {t.name: t.label for t in verdict.tests}
-    for twin in twins_of(context, cls) if "ACCELERATOR" in labels.values() else ():
-        if labels.get(twin.other.name) == "ACCELERATOR":
-            labels[twin.cpu.name] = "ACCELERATOR"
-    return labels
-
-
 def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mapping[str, str]) -> SplitChange:
     """Raises Blocked."""
     check_apart(context, cls)
     if cls.device_type_instantiations:
         raise Blocked("already-instantiated", "it is instantiated for devices", cls.device_type_instantiations[0].span)
-    labels = _settled(verdict, labels)
+    labels = settled(context, cls, verdict, labels)
     found = [i for i in cls.instantiations if i.kind == "parametrized"]
     unusual = any(i.form == "assignment" or len(i.arguments) > 1 or not _is_in_branches(i.blocks) for i in found)
     if len(found) > 1 or unusual:
         raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
     call = next((i for i in found if i.form == "call"), None)
     return split_change(SplitClass.name, context, cls, labels, "GENERIC", call)
-
-
-def _settled(verdict: Verdict, labels: Mapping[str, str]) -> dict[str, str]:
-    """The label of the part for each test: one that is not sure stays in the GENERIC part, where all is as it was.
-
-    Raises Blocked where there is no such part, or nothing goes.
-    """
-    unsure = [t.name for t in verdict.tests if t.confidence == "unsure"]
-    found = {name: "GENERIC" if name in unsure else label for name, label in labels.items()}
-    sure = {label for name, label in labels.items() if name not in unsure}
-    if unsure and (len(sure) < 2 or "GENERIC" not in sure):
-        raise Blocked("uncertain", f"where `{unsure[0]}` belongs is not sure")
-    return found
 
 
 def split_change(

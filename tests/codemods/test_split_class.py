@@ -89,10 +89,10 @@ def plan_of(source: str) -> tuple[str, Plan]:
     suite = link([module], catalog)
     verdicts = {(v.class_name, v.line): v for v in classify(suite, (PATH,), Settings())}
     codemod = SplitClass()
-    context = Context(module, suite, Settings(), verdicts, Options(split=True))
+    file = SourceFile.read(data, PATH)
+    context = Context(module, suite, Settings(), verdicts, Options(split=True), file)
     assert codemod.enabled(context) and not codemod.enabled(Context(module, suite, Settings()))
     plan = codemod.plan(context)
-    file = SourceFile.read(data, PATH)
     return splice(file.text, codemod.edit(file, plan.changes)), plan
 
 
