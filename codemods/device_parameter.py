@@ -91,11 +91,21 @@ class DeviceParameter(Codemod):
                 if cls.is_instantiated:
                     for change in _tests_of_instantiated(plan, context, cls):
                         plan.add(change)
-                elif _concerns(context, cls):
-                    plan.add(_whole_class(context, cls))
+                else:
+                    whole = self.change_of(context, cls)
+                    if whole is not None:
+                        plan.add(whole)
             except Blocked as blocked:
                 plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
         return plan.done()
+
+    @staticmethod
+    def change_of(context: Context, cls: LinkedClass) -> DeviceChange | None:
+        """The change of a class that is not instantiated, None for one that has nothing to do with accelerators.
+
+        Raises Blocked.
+        """
+        return _whole_class(context, cls) if _concerns(context, cls) else None
 
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
         found: list[Splice] = []

@@ -1,54 +1,33 @@
 """Splits a class whose tests belong to several labels into one class for each, in place (opt-in: ``--split``).
 
 What the tests share goes to a base without tests, since a base with tests would lose or double them once a subclass
-is instantiated. The GENERIC part, else the first, keeps the name, and its place; the tests keep their order and
-their text.
+is instantiated. The GENERIC part, else what stays as it is, else the first, keeps the name, and its place; the tests
+keep their order and their text. Of the tests for accelerators those that device_parameter can rewrite get a class
+without the others.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import unittest
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
 from codemods.device_values import Blocked
-from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring
-from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
-from codemods.split_labels import labels_of, settled
+from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring, splice
+from codemods.plan import CannotEdit, Change, Codemod, Context, Plan, PlanBuilder
+from codemods.split_labels import doubts_of, labels_of, movable, settled
+from codemods.split_parts import REST, Part, bases_in, helpers_of_one, names_in, owners_of
+from codemods.split_portable import left_of
 from hwlint.classify.verdict import Verdict
 from hwlint.scan.facts import Block, Instantiation, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 
-SUFFIXES = {
-    "GENERIC": "Generic",
-    "ACCELERATOR": "Device",
-    "CPU": "CpuOnly",
-    "CUDA": "CudaOnly",
-    "MPS": "MpsOnly",
-    "XPU": "XpuOnly",
-}
-"""What a part is called after the class. No device type at the end: instantiation puts that there."""
-OTHERWISE = "Tests"
-"""What else is put behind the name of a part that is taken."""
-BASES = ("Base", "Shared")
 BRANCHES = ("if", "elif", "else", "try")
 """Blocks that a class may stand in; its parts stand in the same one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of the classes that come out."""
-
-    name: str
-    label: str
-    tests: tuple[str, ...]
-    helpers: tuple[str, ...] = ()
-    """Methods that only its tests get to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +46,7 @@ class SplitChange(Change):
 
 class SplitClass(Codemod):
     name = "split_class"
-    summary = "Splits classes whose tests belong to several labels (only with `--split`)."
+    summary = "Splits classes by label, and by whether tests can leave their device (only with `--split`)."
 
     def enabled(self, context: Context) -> bool:
         return context.options.split
@@ -76,15 +55,17 @@ class SplitClass(Codemod):
         plan = PlanBuilder(self.name)
         for cls in context.test_classes():
             verdict = context.verdict(cls)
-            if verdict is None or verdict.label != "SPLIT":
+            if verdict is None or verdict.label not in ("SPLIT", "ACCELERATOR"):
                 continue
             labels = labels_of(context, cls, verdict)
-            if len(set(labels.values())) < 2:
+            split = len(set(labels.values())) > 1
+            if not split and (cls.is_instantiated or verdict.label == "SPLIT"):
                 continue
             try:
                 plan.add(_change(context, cls, verdict, labels))
             except Blocked as blocked:
-                plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
+                if split:  # Else device_parameter says what stands against it.
+                    plan.refuse(cls.facts.qualname, blocked.reason, blocked.text, blocked.span or class_span(cls.facts))
         return plan.done()
 
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
@@ -96,13 +77,31 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mappin
     check_apart(context, cls)
     if cls.device_type_instantiations:
         raise Blocked("already-instantiated", "it is instantiated for devices", cls.device_type_instantiations[0].span)
-    labels = settled(context, cls, verdict, labels)
     found = [i for i in cls.instantiations if i.kind == "parametrized"]
     unusual = any(i.form == "assignment" or len(i.arguments) > 1 or not _is_in_branches(i.blocks) for i in found)
     if len(found) > 1 or unusual:
         raise Blocked("already-instantiated", "it is instantiated in an unusual way", found[0].span)
     call = next((i for i in found if i.form == "call"), None)
-    return split_change(SplitClass.name, context, cls, labels, "GENERIC", call)
+    doubts = doubts_of(context, cls, verdict)
+    portable = movable(context, cls, labels, doubts)
+    while True:
+        parts = settled(verdict, labels, doubts, portable)
+        first = "GENERIC" if "GENERIC" in parts.values() else REST
+        change = split_change(SplitClass.name, context, cls, parts, first, call)
+        left = _left_of(context, change, portable) if portable else ()
+        if left == portable:
+            return change
+        portable = left
+
+
+def _left_of(context: Context, change: SplitChange, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of ``tests`` that device_parameter can still rewrite when the change is made."""
+    file = context.source()
+    name = next(part.name for part in change.parts if part.label == "ACCELERATOR")
+    try:
+        return left_of(context, splice(file.text, split_splices(file, change)), name, tests)
+    except CannotEdit:
+        return ()
 
 
 def split_change(
@@ -119,11 +118,10 @@ def split_change(
     taken = members_of_module(context)
     parts = []
     for label in labels:
-        suffix = SUFFIXES[label]
-        name = cls.name if label == labels[0] else _free(taken, cls.name, (suffix, suffix + OTHERWISE))
+        name = cls.name if label == labels[0] else _free(taken, names_in(cls, label))
         tests = tuple(f.name for f in cls.own_tests if by_test.get(f.name) == label)
-        parts.append(Part(name, label, tests, _helpers_of_one(cls, by_test, label)))
-    base = _free(taken, f"_{cls.name}", BASES)
+        parts.append(Part(name, label, tests, helpers_of_one(cls, by_test, label)))
+    base = _free(taken, bases_in(cls))
     _check_members(cls, parts)
     qualname = cls.facts.qualname
     moved = [(part.name, name) for part in parts[1:] for name in (*part.tests, *part.helpers)]
@@ -143,12 +141,12 @@ def split_change(
     )
 
 
-def _free(taken: Collection[str], name: str, suffixes: Sequence[str]) -> str:
+def _free(taken: Collection[str], names: Sequence[str]) -> str:
     """The first of the names that is not taken. Raises Blocked where all are."""
-    for suffix in suffixes:
-        if name + suffix not in taken:
-            return name + suffix
-    raise Blocked("name-taken", f"`{name}{suffixes[0]}` is there already")
+    for name in names:
+        if name not in taken:
+            return name
+    raise Blocked("name-taken", f"`{names[0]}` is there already")
 
 
 def _check_members(cls: LinkedClass, parts: Sequence[Part]) -> None:
@@ -164,37 +162,6 @@ def _check_members(cls: LinkedClass, parts: Sequence[Part]) -> None:
             head, _, name = reference.partition(".")
             if head in ("self", "cls") and name in tests and owners.get(name) != owners.get(method.name):
                 raise Blocked("unknown-caller", f"`{reference}` is called by `{method.name}`", method.span)
-
-
-def owners_of(parts: Sequence[Part]) -> dict[str, int]:
-    """Which part each method goes to; those that are not there go to the base."""
-    return {name: i for i, part in enumerate(parts) for name in (*part.tests, *part.helpers)}
-
-
-def _helpers_of_one(cls: LinkedClass, labels: Mapping[str, str], label: str) -> tuple[str, ...]:
-    """Helper methods that tests of this label get to, and no others."""
-    methods = {m.name: m for m in cls.facts.methods}
-    reached: dict[str, set[str]] = {}
-    for test in cls.own_tests:
-        queue, seen = [test], {test.name}
-        while queue:
-            for reference in queue.pop().references:
-                head, _, name = reference.partition(".")
-                if head in ("self", "cls") and name in methods and name not in seen:
-                    seen.add(name)
-                    queue.append(methods[name])
-        for name in seen:
-            reached.setdefault(name, set()).add(labels.get(test.name, ""))
-    fixtures = {r for m in methods.values() if m.kind == "setup" for r in m.references}
-    return tuple(
-        name
-        for name, method in methods.items()
-        if reached.get(name) == {label}
-        and method.kind == "helper"
-        and not method.decorators
-        and not {f"self.{name}", f"cls.{name}"} & fixtures
-        and not hasattr(unittest.TestCase, name)
-    )
 
 
 def _is_in_branches(blocks: Sequence[Block]) -> bool:
@@ -232,6 +199,8 @@ def check_apart(context: Context, cls: LinkedClass) -> None:
 # Editing
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
+"""What is no test, whatever it is called."""
 HEAD, SHARED = -2, -1
 
 
@@ -247,8 +216,9 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     used = next((n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id in new), None)
     if used is not None:
         raise Blocked("name-taken", f"`{used.id}` is a name of the module (line {used.lineno})")
-    chunks = list(_chunks(file, node, owners))
-    _check_scope(node, owners)
+    reads = _check_scope(node, owners)
+    moved = [_through_base(file, name, change.base) for name in reads]
+    chunks = list(_chunks(file, node, owners, moved))
     head = [text for owner, text in chunks if owner == HEAD]
     shared = [text for owner, text in chunks if owner == SHARED]
     bases = ", ".join(file.text[slice(*file.node_range(b))] for b in node.bases)
@@ -306,9 +276,19 @@ def _end(file: SourceFile, node: ast.ClassDef) -> int:
     return file.line_end(last)
 
 
-def _chunks(file: SourceFile, node: ast.ClassDef, owners: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+def _through_base(file: SourceFile, name: ast.Name, base: str) -> Splice:
+    """What a part writes for a name of the class's own scope that stands in the base."""
+    start, end = file.node_range(name)
+    if file.text[start:end] != name.id:  # In an f-string, before Python 3.12.
+        raise Blocked("unknown-name", f"`{name.id}` is read in the class's own scope (line {name.lineno})")
+    return Splice(start, end, f"{base}.{name.id}")
+
+
+def _chunks(
+    file: SourceFile, node: ast.ClassDef, owners: Mapping[str, int], edits: Sequence[Splice]
+) -> Iterator[tuple[int, str]]:
     """(part, whole lines) of each statement of the body, with the comments above it: HEAD for the docstring, SHARED
-    for what goes to the base.
+    for what goes to the base. ``edits`` are made in them.
     """
     header = _header_end(file, node)
     at = header + 1
@@ -325,7 +305,9 @@ def _chunks(file: SourceFile, node: ast.ClassDef, owners: Mapping[str, int]) -> 
             getattr(s, "name", "").startswith("test") for s in statement.body
         ):
             raise Blocked("layout", f"a class with tests stands in the class (line {first})")
-        text = file.text[file.line_start(at) : file.line_start(last + 1)]
+        low, high = file.line_start(at), file.line_start(last + 1)
+        inside = [Splice(e.start - low, e.end - low, e.text) for e in edits if low <= e.start < high]
+        text = splice(file.text[low:high], inside)
         if not text.endswith(("\n", "\r")):
             text += file.line_break(last)
         is_head = is_docstring(statement) and statement is node.body[0]
@@ -359,14 +341,18 @@ def _owner(statement: ast.stmt, owners: Mapping[str, int]) -> int:
     """The part that a statement of the class goes to. A test by another name stays in the first."""
     if isinstance(statement, DEFINITIONS):
         return owners.get(statement.name, SHARED)
-    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and not isinstance(statement.value, ast.Constant):
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and not isinstance(statement.value, VALUES):
         return 0 if any(name.startswith("test") for name in _targets(statement)) else SHARED
     return SHARED
 
 
-def _check_scope(node: ast.ClassDef, owners: Mapping[str, int]) -> None:
-    """Raise Blocked where the parts hang together by names of the class's own scope, by private ones or by strings."""
+def _check_scope(node: ast.ClassDef, owners: Mapping[str, int]) -> list[ast.Name]:
+    """What the parts read in the class's own scope that goes to the base.
+
+    Raises Blocked where they hang together otherwise: by such names, by private ones or by strings.
+    """
     bound: dict[str, int] = {}
+    found: list[ast.Name] = []
     for statement in node.body:
         owner = _owner(statement, owners)
         names = [statement.name] if isinstance(statement, DEFINITIONS) else _targets(statement)
@@ -378,7 +364,12 @@ def _check_scope(node: ast.ClassDef, owners: Mapping[str, int]) -> None:
         owner = _owner(statement, owners)
         for child in (c for head in _heads(statement) for c in ast.walk(head)):
             if isinstance(child, ast.Name) and bound.get(child.id, owner) != owner:
-                raise Blocked("unknown-name", f"`{child.id}` is read in the class's own scope (line {child.lineno})")
+                inner = any(c is child for head in _heads(statement) for c in _inner_scopes(head))
+                if bound[child.id] != SHARED or inner:
+                    raise Blocked(
+                        "unknown-name", f"`{child.id}` is read in the class's own scope (line {child.lineno})"
+                    )
+                found.append(child)
         for child in ast.walk(statement):
             if isinstance(child, ast.Constant) and isinstance(child.value, str):
                 if owners.get(child.value, owner) != owner:
@@ -389,6 +380,15 @@ def _check_scope(node: ast.ClassDef, owners: Mapping[str, int]) -> None:
             raise Blocked(
                 "unknown-name", f"`{name}` is private to the class (line {getattr(child, 'lineno', node.lineno)})"
             )
+    return found
+
+
+def _inner_scopes(head: ast.AST) -> Iterator[ast.AST]:
+    """What in ``head`` stands in a scope of its own, and does not see the names of the class."""
+    scopes = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    for scope in ast.walk(head):
+        if isinstance(scope, scopes):
+            yield from ast.walk(scope)
 
 
 def _heads(statement: ast.stmt) -> list[ast.AST]:

@@ -7,11 +7,16 @@ was.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from codemods.device_class import members_of_module
+from codemods.device_parameter import DeviceParameter
 from codemods.device_twins import twins_of
 from codemods.device_values import Blocked
 from codemods.plan import Context
+from codemods.registry import chosen
+from codemods.split_parts import REST, is_part, names_in
+from codemods.split_portable import is_portable, portable_tests
 from hwlint.classify.verdict import TestVerdict, Verdict
 from hwlint.scan.facts import Function, Gate, Span
 from hwlint.scan.names import span_of
@@ -26,14 +31,16 @@ ASKS = frozenset("gate vendor-gate vendor-backend capability-gate only-decorator
 def labels_of(context: Context, cls: LinkedClass, verdict: Verdict) -> dict[str, str]:
     """The label of each test; twins stay together, since device_parameter makes one test of them."""
     labels = {t.name: t.label for t in verdict.tests}
-    for twin in twins_of(context, cls) if "ACCELERATOR" in labels.values() else ():
-        if labels.get(twin.other.name) == "ACCELERATOR":
-            labels[twin.cpu.name] = "ACCELERATOR"
-    return labels
+    return labels | {cpu: "ACCELERATOR" for cpu, _ in _twins(context, cls, labels)}
 
 
-def settled(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mapping[str, str]) -> dict[str, str]:
-    """The label of the part that each test goes to. Raises Blocked where one has nowhere to go, or nothing goes."""
+def _twins(context: Context, cls: LinkedClass, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    found = twins_of(context, cls) if "ACCELERATOR" in labels.values() else ()
+    return [(t.cpu.name, t.other.name) for t in found if labels.get(t.other.name) == "ACCELERATOR"]
+
+
+def doubts_of(context: Context, cls: LinkedClass, verdict: Verdict) -> dict[str, str]:
+    """Tests that their label does not settle, each with the reason."""
     functions = {f.name: f for f in cls.own_tests}
     doubts: dict[str, str] = {}
     for test in verdict.tests:
@@ -42,10 +49,48 @@ def settled(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mappin
             doubts[test.name] = f"where `{test.name}` belongs is not sure"
         elif test.label in VENDORS and function is not None and not _is_for_one(context, cls, function, test):
             doubts[test.name] = f"whether `{test.name}` ran without {test.label} as well cannot be told"
-    found = {name: "GENERIC" if name in doubts else label for name, label in labels.items()}
-    sure = {label for name, label in labels.items() if name not in doubts}
-    if doubts and (len(sure) < 2 or "GENERIC" not in sure):
+    return doubts
+
+
+def movable(
+    context: Context, cls: LinkedClass, labels: Mapping[str, str], doubts: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The tests for accelerators that are worth a class of their own, since device_parameter can rewrite them."""
+    sure = {name: label for name, label in labels.items() if name not in doubts}
+    options = context.options
+    if is_part(cls) or DeviceParameter not in chosen(options.only, options.skip):
+        return ()
+    if set(labels.values()) == {"ACCELERATOR"}:
+        taken = members_of_module(context)
+        if any(name in taken for name in names_in(cls, "ACCELERATOR")) or is_portable(context, cls):
+            return ()
+    twins = [pair for pair in _twins(context, cls, sure) if all(name in sure for name in pair)]
+    paired = {name for pair in twins for name in pair}
+    rest = [(name,) for name, label in sure.items() if label == "ACCELERATOR" and name not in paired]
+    return portable_tests(context, cls, [*twins, *rest])
+
+
+def settled(
+    verdict: Verdict, labels: Mapping[str, str], doubts: Mapping[str, str], portable: Collection[str]
+) -> dict[str, str]:
+    """The label of the part that each test goes to. Raises Blocked where one has nowhere to go, or nothing goes.
+
+    What is in doubt stays where all is as it was. Beside ``portable`` tests, what keeps its device gets a class of its
+    own, so that it is in the way of no label; where there is a doubt, it stays as well.
+    """
+    found = {name: label for name, label in labels.items() if name not in doubts}
+    generic = "GENERIC" in found.values()
+    if doubts and not generic and set(found.values()) - {"ACCELERATOR"}:
         raise Blocked("uncertain", next(iter(doubts.values())))
+    if portable or doubts:
+        stays = "GENERIC" if doubts and generic else REST
+        own = {t.name: t.label for t in verdict.tests}
+        for name in found:
+            if found[name] == "ACCELERATOR" and name not in portable:
+                found[name] = stays if doubts or own[name] == "ACCELERATOR" else own[name]
+        found |= dict.fromkeys(doubts, stays)
+    if len(set(found.values())) < 2:
+        raise Blocked("uncertain", next(iter(doubts.values()), "all of its tests belong together"))
     return found
 
 

@@ -161,7 +161,8 @@ def test_refusals(old: str, new: str, reason: str) -> None:
         ("self._key(1)", "self.__key(1)"),
         ('self._key("")', "super(CacheTest, self).setUp()"),
         ("    limit = 3  # at most\n", "    if True:\n        limit = 3\n"),
-        ("    # numbers\n", "    @parametrize('n', [limit])\n"),
+        ("    # numbers\n", "    @parametrize('n', [limit for _ in ones])\n"),
+        ("    # numbers\n", "    @parametrize('n', lambda: limit)\n"),
         ("    # numbers\n", "    test_again = test_tensor\n\n    # numbers\n"),
         ("    # numbers\n", "    test_again = twice(test_tensor)\n\n    # numbers\n"),
         ('self._key("")', 'getattr(self, "test_tensor")()'),
@@ -188,7 +189,7 @@ def test_layouts_that_stay(old: str, new: str) -> None:
         ("if __name__", "unittest.expectedFailure(CacheTest.test_number)\nprint(CacheTest.limit)\nif __name__"),
         ("self._key(1)", "str(CacheTest.limit)"),
         # A test by another name is one of the first part.
-        ("    # numbers\n", "    test_limit = 3\n\n    # numbers\n"),
+        ("    # numbers\n", "    test_limit = [3]\n\n    # numbers\n"),
         # A test that is named stays where it is named, or goes with what names it.
         ('self._key("")', 'str(record("test_number"))'),
         ("self._key(torch", 'self._key("test_tensor", torch'),
@@ -210,7 +211,7 @@ def test_what_stays_harms_nothing(old: str, new: str) -> None:
         assert rest == AFTER.replace(old, new).partition("TestCase\n\n\n")[2]
     elif "test_limit" in new:
         assert (
-            "    limit = 3  # at most\n\n    def _key(" in text and "    test_limit = 3\n\n\nclass CacheTest(" in text
+            "    limit = 3  # at most\n\n    def _key(" in text and "    test_limit = [3]\n\n\nclass CacheTest(" in text
         )
     else:
         assert text == AFTER.replace(old, new, 1)
@@ -220,6 +221,15 @@ def test_a_test_by_another_name_stays_with_the_one_it_is_made_of() -> None:
     source = SOURCE.replace("    @unittest", "    test_again = twice(test_number)\n\n    @unittest")
     text = plan_of(source)[0]
     assert text == AFTER.replace("    def test_text", "    test_again = twice(test_number)\n\n    def test_text")
+
+
+def test_names_of_the_own_scope_are_read_through_the_base() -> None:
+    source = SOURCE.replace("    # numbers\n", "    @parametrize('ä', [limit, limit])\n    # numbers\n")
+    source = source.replace("test_tensor(self)", "test_tensor(self, n=limit)")
+    after = AFTER.replace(
+        "    # numbers\n", "    @parametrize('ä', [_CacheTestBase.limit, _CacheTestBase.limit])\n    # numbers\n"
+    ).replace("test_tensor(self)", "test_tensor(self, n=_CacheTestBase.limit)")
+    assert plan_of(source)[0] == after
 
 
 def test_a_test_that_is_not_sure_stays() -> None:
