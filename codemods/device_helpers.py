@@ -106,25 +106,21 @@ def check_uses(file: SourceFile, called: str, definitions: Collection[int], edit
     name = called.rpartition(".")[2]
     constructed = "." not in called
     owners = {c.name for c in _classes(file) if any(s.lineno in definitions for s in c.body)}
-    defined = [n for n in ast.walk(file.tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    if not constructed and any(n.name == name and n.lineno not in definitions for n in defined):
+    uses = file.mentions.get(name, ())
+    defined = [n for n in uses if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not constructed and any(n.lineno not in definitions for n in defined):
         raise Blocked("shared-helper", f"another `{name}` of the module does not take the device")
     bodies = [file.function_at(edit.line) for edit in edits if called in edit.pass_to]
-    for use in ast.walk(file.tree):
-        if isinstance(use, ast.Constant) and use.value == name:
+    for use in uses:
+        if isinstance(use, ast.Constant):
             raise Blocked("unknown-caller", f"`{name}` is named in a string on line {use.lineno}")
-        is_use = isinstance(use, ast.Name) and use.id == name if constructed else _is_member(use, name)
-        if not is_use or not isinstance(use, (ast.Name, ast.Attribute)):
+        if not isinstance(use, ast.Name if constructed else ast.Attribute):
             continue
         body = next((b for b in bodies if b.body[0].lineno <= use.lineno <= (b.end_lineno or b.lineno)), None)
         if body is None or not isinstance(use.ctx, ast.Load) or called.startswith("self.") and dotted(use) != called:
             raise Blocked("unknown-caller", f"`{name}` is used on line {use.lineno}")
         if called.startswith(".") and isinstance(use, ast.Attribute) and not _is_object(file, body, use.value, owners):
             raise Blocked("shared-helper", f"whose `{name}` is called on line {use.lineno} cannot be told")
-
-
-def _is_member(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name
 
 
 def _classes(file: SourceFile) -> Iterator[ast.ClassDef]:

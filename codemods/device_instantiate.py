@@ -35,6 +35,8 @@ def _member_names(file: SourceFile, cls: ast.ClassDef) -> Iterator[tuple[ast.Nam
     """The ``T`` of each ``T.Inner`` in a method, where ``self`` means the test and Inner is no method of it, and what
     takes its place.
     """
+    if not any(isinstance(node, ast.Name) for node in file.mentions.get(cls.name, ())):
+        return
     assigned = {t.id for s in cls.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
     inner = {s.name for s in cls.body if isinstance(s, ast.ClassDef)} | assigned
     # Static methods become ordinary ones (codemods.device_members).
@@ -71,17 +73,16 @@ def check_names_in(
 
     ``replaced`` and the names at the places ``done`` (line, column) go as well.
     """
-    for node in ast.walk(file.tree):
+    for node in file.mentions.get(cls.name, ()):
         if (
             isinstance(node, ast.Name)
-            and node.id == cls.name
             and (node.lineno, node.col_offset) not in done
             and not (replaced is not None and replaced.holds(span_of(node)))
         ):
             raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))
-        if isinstance(node, ast.Constant) and node.value == cls.name:
+        if isinstance(node, ast.Constant):
             raise Blocked("name-used-later", f"`{cls.name}` is named in a string on line {node.lineno}", span_of(node))
-        if isinstance(node, (ast.Global, ast.Nonlocal)) and cls.name in node.names:
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
             raise Blocked("name-used-later", f"`{cls.name}` is declared global (line {node.lineno})")
     for statement in cls.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Call):

@@ -34,7 +34,7 @@ def pinned_devices(context: Context, cls: LinkedClass) -> dict[str, Span]:
     file = context.source()
     owner = file.class_at(cls.facts.line)
     kinds = {base.kind for base in cls.framework_bases}
-    read = {n.attr for n in ast.walk(file.tree) if isinstance(n, ast.Attribute) and _is_of_class(n.value, cls.name)}
+    read = {name for name in PINS if any(_is_of_class(n, cls.name) for n in file.mentions.get(name, ()))}
     found = {}
     for statement in owner.body if kinds <= READ_NO_DEVICE else ():
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -47,10 +47,13 @@ def pinned_devices(context: Context, cls: LinkedClass) -> dict[str, Span]:
     return found
 
 
-def _is_of_class(node: ast.expr, name: str) -> bool:
-    return (
-        dotted(node) in ("self", "cls", name) or isinstance(node, ast.Call) and dotted(node.func) in ("type", "super")
-    )
+def _is_of_class(node: ast.AST, name: str) -> bool:
+    """Whether it is an attribute of the class ``name``, as its own methods may write that."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = node.value
+    made = isinstance(owner, ast.Call) and dotted(owner.func) in ("type", "super")
+    return made or dotted(owner) in ("self", "cls", name)
 
 
 def pin_out(file: SourceFile, line: int, pin: Span) -> Splice:
@@ -86,11 +89,11 @@ def _obstacle(file: SourceFile, cls: LinkedClass, method: Function) -> str:
     if method.kind != "helper" or method.name.startswith("__"):
         return "is called by its name"
     calls = {id(call.func) for call in _calls_on_self(file, owner)}
-    for use in ast.walk(file.tree):
-        if isinstance(use, ast.Attribute) and use.attr == method.name and id(use) not in calls:
+    for use in file.mentions.get(method.name, ()):
+        if isinstance(use, ast.Attribute) and id(use) not in calls:
             return f"is used on line {use.lineno}"
-        if isinstance(use, ast.Name) and use.id == method.name or getattr(use, "value", None) == method.name:
-            return f"is named on line {getattr(use, 'lineno', node.lineno)}"
+        if isinstance(use, (ast.Name, ast.Constant)):
+            return f"is named on line {use.lineno}"
     return ""
 
 

@@ -148,14 +148,12 @@ def _is_of_module(context: Context, name: str) -> bool:
 def callers(file: SourceFile, cls: LinkedClass, name: str) -> Iterator[int]:
     """Lines on which something but its own ``def`` names the test."""
     inside = range(cls.facts.span.line, cls.facts.span.end_line + 1)
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Attribute) and node.attr == name:
+    for node in file.mentions.get(name, ()):
+        if isinstance(node, ast.Attribute):
             own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             if not own or node.lineno in inside:
                 yield node.lineno
-        elif isinstance(node, ast.Name) and node.id == name:
-            yield node.lineno
-        elif isinstance(node, ast.Constant) and node.value == name:
+        elif isinstance(node, (ast.Name, ast.Constant)):
             yield node.lineno
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,6 +51,18 @@ def splice(text: str, splices: Iterable[Splice]) -> str:
         parts += (text[at : one.start], one.text)
         at = one.end
     return "".join((*parts, text[at:]))
+
+
+def _words_of(node: ast.AST) -> Sequence[str]:
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    if isinstance(node, ast.Constant):
+        return (node.value,) if isinstance(node.value, str) else ()
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return (node.name,)
+    return node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ()
 
 
 class SourceFile:
@@ -94,6 +106,17 @@ class SourceFile:
         if isinstance(tree, Problem):
             raise CannotEdit(f"line {tree.line}: {tree.message}")
         return tree
+
+    @cached_property
+    def mentions(self) -> Mapping[str, Sequence[ast.AST]]:
+        """The nodes that hold a word, in the order of ``ast.walk``: names, attributes, definitions of functions, whole
+        strings, ``global`` and ``nonlocal`` statements. Made once, since many questions about a file are of this kind.
+        """
+        found: dict[str, list[ast.AST]] = {}
+        for node in ast.walk(self.tree):
+            for word in _words_of(node):
+                found.setdefault(word, []).append(node)
+        return found
 
     # Places
 

@@ -213,7 +213,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     else:
         _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
     new = {change.base, *(part.name for part in change.parts[1:])}
-    used = next((n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id in new), None)
+    used = next((n for name in sorted(new) for n in file.mentions.get(name, ()) if isinstance(n, ast.Name)), None)
     if used is not None:
         raise Blocked("name-taken", f"`{used.id}` is a name of the module (line {used.lineno})")
     reads = _check_scope(node, owners)
