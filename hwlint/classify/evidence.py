@@ -113,15 +113,21 @@ def placements(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "vendor-placement", label_of(found[0]), f"{where} places on {found[0]}")
 
 
+QUESTIONS = ("is_available", "device_count", "is_initialized")
+"""Functions of a device module that work without a device, and ask whether there is one."""
+
+
 def apis(subject: Subject) -> Iterator[Evidence]:
     """Device APIs: what one vendor alone has binds to it, what every accelerator has is portable."""
     asking = asking_fixtures(subject)
+    constants = {(one.path, one.constant.name) for one in subject.reach.constants}
     for reached in subject.reach.uses:
         use = reached.use
         if use.construct not in ("api", "tensor_type") or use.role in ("fake", "text", "key"):
             continue
-        if (reached.path, reached.symbol) in asking:
-            continue
+        place = (reached.path, reached.symbol)
+        if place in asking or place in constants and use.name.rpartition(".")[2] in QUESTIONS:
+            continue  # What hangs on a constant that asks for a device is told by the gates that read it.
         if use.name.startswith(SETTINGS_PREFIXES):
             continue
         device = device_types(use.device)[0]

@@ -308,3 +308,21 @@ def test_no_verdict_on_mixins_without_tests_and_classes_of_functions() -> None:
 def test_every_reason_is_of_a_known_kind() -> None:
     for kind in kinds().values():
         assert kind.meaning and 0 <= kind.weight <= 10
+
+
+def test_a_constant_that_asks_for_a_device_is_no_use_of_it() -> None:
+    """``RUNS`` is false on XPU; that makes no test one for XPU."""
+    verdict = judge("""
+        if TEST_CUDA:
+            RUNS = True
+        else:
+            RUNS = not torch.xpu.is_available() and not sys.flags.debug
+
+        class A(TestCase):
+            def test_a(self):
+                if not RUNS:
+                    self.skipTest("not here")
+                torch.ones(2, device="cuda" if TEST_CUDA else "cpu")
+    """)
+    assert verdict.label == "ACCELERATOR"
+    assert all(e.argues_for != "XPU" for t in verdict.tests for e in t.evidence)
