@@ -8,72 +8,38 @@ instantiated already, a test that is restricted to accelerators loses its litera
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from codemods.device_changes import restriction, value_of
+from codemods.device_changes import value_of
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fakes import check_fakes
 from codemods.device_file_gates import unread_gates
 from codemods.device_fixture import check_free, check_used, finding_it
 from codemods.device_gates import GatePlan, plan_gates
+from codemods.device_imports import INSTANTIATE, ONLY, check_imports, torch_for
 from codemods.device_instantiate import call_splices, own_name_splices
 from codemods.device_level import doubts
 from codemods.device_loops import device_loop
 from codemods.device_members import ordinary_splices, pin_out, pinned_devices, static_methods
+from codemods.device_one_test import tests_of_instantiated
 from codemods.device_parametrized import Parametrized, parametrized_device
 from codemods.device_plan import helpers_of, is_accelerator_use, plan_functions
 from codemods.device_questions import Question, questions_of, sheltered
 from codemods.device_signature import decorator_splices, function_splices
-from codemods.device_spots import Ground, newer_than, split_device, spots_of
+from codemods.device_spots import Ground, split_device
 from codemods.device_stops import leading_stops
 from codemods.device_twins import twin_out, twins_of
-from codemods.device_unread import callers, first_to_ask
-from codemods.device_values import Blocked, FunctionEdit, Loop
+from codemods.device_unread import callers
+from codemods.device_values import Blocked, DeviceChange, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
-from codemods.imports import is_taken
-from codemods.plan import COMMON_DEVICE_TYPE, Change, Codemod, Context, Import, Plan, PlanBuilder
+from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.rules.home import home_device
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, reach
-
-ONLY = Import(COMMON_DEVICE_TYPE, "onlyAccelerator")
-TORCH = Import("torch")
-INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceChange(Change):
-    """A class that is instantiated, or tests of one that is already."""
-
-    class_line: int
-    functions: tuple[FunctionEdit, ...]
-    helpers: tuple[int, ...] = ()
-    """Lines of helpers that get a parameter."""
-    fallback: tuple[FunctionEdit, ...] = ()
-    """What is done instead where some helper is not just called: methods ask the class for its device type."""
-    class_removed: tuple[Span, ...] = ()
-    class_swapped: tuple[tuple[Span, str], ...] = ()
-    ungated: tuple[int, ...] = ()
-    """Lines of tests that nothing but their own literals keeps off the CPU: these must be reached whatever happens."""
-    fixtures: tuple[int, ...] = ()
-    """Lines of what runs before a test is skipped."""
-    claims: tuple[int, ...] = ()
-    """Lines of functions that must make no claim about one vendor's device: more devices run them afterwards."""
-    arguments: str = ""
-    """Of the instantiation, behind ``globals()``; starts with ', ' where there are any."""
-    replaced: Span | None = None
-    """The call of instantiate_parametrized_tests that is replaced."""
-    instantiate: bool = False
-    gone: tuple[int, ...] = ()
-    """Lines of tests that go, since another does the same on whatever device."""
-    static: tuple[int, ...] = ()
-    """Lines of static methods that become ordinary ones."""
-    pinned: tuple[Span, ...] = ()
-    """Statements of the class body that go, as the loader says on which device it runs."""
 
 
 class DeviceParameter(Codemod):
@@ -89,7 +55,7 @@ class DeviceParameter(Codemod):
                 if cls.is_instantiated and home_device(cls):
                     continue  # A literal of the class's own device is right at home.
                 if cls.is_instantiated:
-                    for change in _tests_of_instantiated(plan, context, cls):
+                    for change in tests_of_instantiated(plan, context, cls):
                         plan.add(change)
                 else:
                     whole = self.change_of(context, cls)
@@ -196,7 +162,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         raise Blocked("split", f"some of its tests are {others[0]} ({shown})")
     if verdict.confidence == "unsure":
         raise Blocked("uncertain", "it is not sure that its tests are for accelerators")
-    _check_imports(context)
+    check_imports(context)
     check_class(context, cls)
     call = parametrized(cls)
     compiled = any(b.kind == "inductor" for b in cls.framework_bases)
@@ -277,7 +243,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             INSTANTIATE,
             *((ONLY,) if needed else ()),
             *dict.fromkeys(i for plan in gates.values() for i in plan.imports),
-            *_torch_for(context, (*functions, *fallback)),
+            *torch_for(context, (*functions, *fallback)),
         ),
         class_line=cls.facts.line,
         renames=tuple(
@@ -300,36 +266,6 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         replaced=call.span if call is not None and call.form == "call" else None,
         instantiate=True,
     )
-
-
-def _check_imports(context: Context) -> None:
-    for one in (INSTANTIATE, ONLY):
-        if is_taken(context.module, one):
-            raise Blocked("name-taken", f"`{one.name}` means something else in this file")
-    if newer_than(context.catalog.decorators["onlyAccelerator"].since, context.settings):
-        since = context.catalog.decorators["onlyAccelerator"].since
-        raise Blocked("needs-newer-torch", f"@onlyAccelerator is there from torch {since} on")
-    _check_torch(context)
-
-
-def _check_torch(context: Context) -> None:
-    """Raise Blocked where `torch` is not, and cannot be, imported under its name."""
-    if is_taken(context.module, TORCH):
-        raise Blocked("name-taken", "`torch` means something else in this file")
-    if any(name == "torch" != local for local, name in context.module.imports):
-        raise Blocked("name-taken", "`torch` is imported under another name")
-
-
-def _torch_for(context: Context, edits: Sequence[FunctionEdit]) -> tuple[Import, ...]:
-    """The import of torch, where it is not there and the new text reads it."""
-    if "torch" in dict(context.module.imports) or not any(_reads_torch(edit) for edit in edits):
-        return ()
-    return (TORCH,)
-
-
-def _reads_torch(edit: FunctionEdit) -> bool:
-    own = edit.value.per_rank and bool(edit.spots or edit.pass_to) and not edit.value.is_type
-    return own or any(spot.action not in ("value", "move") or "torch." in spot.new for spot in edit.spots)
 
 
 def _check_test(context: Context, cls: LinkedClass, function: Function) -> None:
@@ -455,82 +391,3 @@ def _names_cuda(reached: Reach) -> bool:
     """Whether the test names CUDA itself: whatever its gate says, it ran nowhere else."""
     uses = (one.use for one in reached.uses)
     return any(u.device.partition(":")[0] == "cuda" and u.role in ("placement", "backend") for u in uses)
-
-
-# Tests of a class that is instantiated
-
-
-def _tests_of_instantiated(plan: PlanBuilder, context: Context, cls: LinkedClass) -> list[DeviceChange]:
-    """A change for each test that names devices it is not free to name; the others are left without a word."""
-    found = []
-    for function in cls.own_tests:
-        if not any(is_accelerator_use(u) and u.role == "placement" for u in function.uses):
-            continue
-        if any(d in function.parameters for d in ("devices",)):
-            continue
-        try:
-            change = _one_test(context, cls, function)
-        except Blocked as blocked:
-            symbol = f"{cls.facts.qualname}.{function.name}"
-            plan.refuse(symbol, blocked.reason, blocked.text, blocked.span or function_span(function))
-        else:
-            if change is not None:
-                found.append(change)
-    return found
-
-
-def _one_test(context: Context, cls: LinkedClass, function: Function) -> DeviceChange | None:
-    restricted = restriction(context, cls, function)
-    if not restricted:
-        raise Blocked("mixed-devices", "it runs on the CPU as well, and names an accelerator of its own")
-    if restricted not in ("cuda", "accelerator"):
-        return None
-    if cls.label == "GENERIC":
-        raise Blocked("contradiction", "its class is tagged GENERIC")
-    _check_torch(context)
-    reached = reach(cls, function)
-    ground = Ground(context.catalog, context.settings, True)
-    placements = [
-        u
-        for u in function.uses
-        if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")
-    ]
-    _check_flags(function)
-    check_fakes(context.source(), reached, True)
-    for other in reached.functions:
-        if (
-            other.function is not function
-            and other.function.kind != "setup"
-            and any(is_accelerator_use(u) for u in other.function.uses)
-        ):
-            raise Blocked("shared-helper", f"{other.symbol} names a device itself", other.function.span)
-    spots = spots_of(placements, ground)
-    if not spots:
-        return None
-    takes = "device" in function.parameters
-    if not takes and "device" in function.references:
-        raise Blocked("name-taken", "`device` is a name of the module that it reads")
-    if not takes:
-        check_decorators(context, function.decorators, frozenset(g.span for g in function.gates), "the test")
-    edit = FunctionEdit(function.line, value_of(cls), "" if takes else "device", spots)
-    import_time = "" if takes else first_to_ask(context, cls)
-    return DeviceChange(
-        codemod=DeviceParameter.name,
-        symbol=f"{cls.facts.qualname}.{function.name}",
-        span=function_span(function),
-        description="run on `device`" if takes else "take `device`, and run on it",
-        applicability="safe" if restricted == "cuda" and not import_time else "unsafe",
-        imports=_torch_for(context, (edit,)),
-        class_line=cls.facts.line,
-        functions=(edit,),
-    )
-
-
-def _check_flags(function: Function) -> None:
-    for flag, reason, text in (
-        ("string_program", "string-program", "it runs code that stands in a string"),
-        ("golden", "golden-text", "it holds output against a recorded text"),
-        ("subprocess", "subprocess", "it starts another process"),
-    ):
-        if flag in function.flags:
-            raise Blocked(reason, text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from codemods.plan import REASONS, CannotEdit
+from codemods.plan import REASONS, CannotEdit, Change
 from hwlint.scan.facts import Span
 
 MEANT = ("cuda", "accelerator")
@@ -106,3 +106,34 @@ class FunctionEdit:
     """The loop that is all of the function, and goes."""
     called: str = ""
     """How a method of another class is called (codemods.device_helpers)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceChange(Change):
+    """A class that is instantiated, or tests of one that is already."""
+
+    class_line: int
+    functions: tuple[FunctionEdit, ...]
+    helpers: tuple[int, ...] = ()
+    """Lines of helpers that get a parameter."""
+    fallback: tuple[FunctionEdit, ...] = ()
+    """What is done instead where some helper is not just called: methods ask the class for its device type."""
+    class_removed: tuple[Span, ...] = ()
+    class_swapped: tuple[tuple[Span, str], ...] = ()
+    ungated: tuple[int, ...] = ()
+    """Lines of tests that nothing but their own literals keeps off the CPU: these must be reached whatever happens."""
+    fixtures: tuple[int, ...] = ()
+    """Lines of what runs before a test is skipped."""
+    claims: tuple[int, ...] = ()
+    """Lines of functions that must make no claim about one vendor's device: more devices run them afterwards."""
+    arguments: str = ""
+    """Of the instantiation, behind ``globals()``; starts with ', ' where there are any."""
+    replaced: Span | None = None
+    """The call of instantiate_parametrized_tests that is replaced."""
+    instantiate: bool = False
+    gone: tuple[int, ...] = ()
+    """Lines of tests that go, since another does the same on whatever device."""
+    static: tuple[int, ...] = ()
+    """Lines of static methods that become ordinary ones."""
+    pinned: tuple[Span, ...] = ()
+    """Statements of the class body that go, as the loader says on which device it runs."""
