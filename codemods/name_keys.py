@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codemods.keyed_tests import KeyedTests, key_of
 from codemods.pipeline import Outcome
-from codemods.test_keys import TestKeys, key_of
 from hwlint.catalog import NameKey
 from hwlint.discover import SKIPPED_FOLDERS
 from hwlint.suite.ids import UNKNOWN
@@ -86,7 +86,7 @@ def find_keyed(
     renamed = renamed_in(outcomes)
     found: set[KeyedName] = set()
     if renamed.tests or renamed.templates:
-        keys = TestKeys(root)
+        keys = KeyedTests(root)
         for place in suite.catalog.name_keys:
             found.update(_in_place(root, place, keys, renamed))
         found.update(_importers(suite, renamed))
@@ -95,7 +95,7 @@ def find_keyed(
     return tuple(sorted(found, key=lambda k: (k.place == "downstream", k.path, k.line, k.key)))
 
 
-def _in_place(root: Path, place: NameKey, keys: TestKeys, renamed: Renamed) -> Iterator[KeyedName]:
+def _in_place(root: Path, place: NameKey, keys: KeyedTests, renamed: Renamed) -> Iterator[KeyedName]:
     if place.keyed_by in ("file_name", "json_key"):
         known = keys.in_place(place)
         for (cls, test), becomes in renamed.tests.items():

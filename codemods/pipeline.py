@@ -11,10 +11,10 @@ from codemods.device_values import Blocked
 from codemods.edit import Overlap, SourceFile, Splice, first_line, splice
 from codemods.guard import State
 from codemods.imports import add_imports, is_taken
+from codemods.keyed_tests import KeyedTests
 from codemods.neighbours import Neighbourhood
 from codemods.plan import CannotEdit, Change, Codemod, Context, Options, Plan, Refusal
 from codemods.rules import findings
-from codemods.test_keys import TestKeys
 from hwlint.classify.judge import classify
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
@@ -73,7 +73,7 @@ class FileRun:
     settings: Settings
     options: Options
     codemods: Sequence[Codemod]
-    keys: TestKeys = field(default_factory=TestKeys)
+    keys: KeyedTests = field(default_factory=KeyedTests)
     changes: list[Change] = field(default_factory=list)
     taken_back: list[Refusal] = field(default_factory=list)
     barred: set[tuple[str, str, str]] = field(default_factory=set)

@@ -62,7 +62,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from codemods.test_keys import TestKeys
+from codemods.keyed_tests import KeyedTests
 from hwlint.catalog import Catalog
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
@@ -242,7 +242,7 @@ class Context:
     """The text before the first codemod."""
     importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Other files that import a name of this module, by name; '*' for those that import all."""
-    keys: TestKeys = field(default_factory=TestKeys)
+    keys: KeyedTests = field(default_factory=KeyedTests)
     """Tests that the tree knows by their names."""
 
     @property

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from codemods.keyed_tests import KeyedTests
 from codemods.neighbours import Neighbourhood, importers
 from codemods.pipeline import FileRun, Outcome
 from codemods.plan import Options
 from codemods.registry import chosen
-from codemods.test_keys import TestKeys
 from hwlint.cache import Cache, digest
 from hwlint.config import Settings
 from hwlint.discover import Discovery
@@ -51,7 +51,7 @@ class Job:
     settings: Settings
     options: Options
     digests: Mapping[str, str]
-    keys: TestKeys
+    keys: KeyedTests
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -82,7 +82,7 @@ def migrate(
     digests = {path: tree.digest(path) for path in discovery.paths}
     analysis = analyze(settings, discovery, jobs=jobs, cache=cache, overlay=overlay, digests=digests)
     importers(analysis.suite)  # Made here, so that processes that fork have it.
-    keys = TestKeys(discovery.root, analysis.suite.catalog.name_keys)
+    keys = KeyedTests(discovery.root, analysis.suite.catalog.name_keys)
     job = Job(tree, analysis.suite, settings, options, digests, keys)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}

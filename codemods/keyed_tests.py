@@ -17,10 +17,8 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass
-class TestKeys:
+class KeyedTests:
     """The keys of the tree at ``root``, read when first asked for."""
-
-    __test__ = False
 
     root: Path | None = None
     places: Sequence[NameKey] = ()
@@ -66,11 +64,11 @@ def _keys(root: Path, place: NameKey) -> Iterator[tuple[str, str, int]]:
         yield from ((name, f"{folder}/{name}", 0) for name in names)
     elif place.keyed_by == "json_key":
         for file in sorted(root.glob(place.pattern)):
-            for key, line in json_strings(file).items():
+            for key, line in _json_strings(file).items():
                 yield key, file.relative_to(root).as_posix(), line
 
 
-def json_strings(file: Path) -> dict[str, int]:
+def _json_strings(file: Path) -> dict[str, int]:
     """Strings of a JSON file and the line each is first on."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
