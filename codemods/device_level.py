@@ -5,7 +5,6 @@ What the loader gives each variant beyond its device is told here as well, where
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from codemods.device_unread import first_to_ask
@@ -17,9 +16,6 @@ from hwlint.suite.reach import Reach
 NOTICED = ("memory", "stream", "graph")
 """Families of device APIs by which a test can tell CUDATestBase from its old base: that one checks for leaks and runs
 each test on a stream of its own (torch/testing/_internal/common_device_type.py; pytorch/pytorch#195155)."""
-
-GENERIC = re.compile(r"torch\.(Stream|Event|accelerator\.\w*(stream|memory|empty_cache|Graph)\w*)\b")
-"""The device-generic names of the same families."""
 
 
 def doubts(context: Context, cls: LinkedClass, reached: Sequence[Reach]) -> tuple[str, ...]:
@@ -52,9 +48,10 @@ def _noticed(context: Context, reached: Sequence[Reach]) -> str:
     names = (one.use.name for test in reached for one in test.uses if one.use.construct == "api")
     families = ((name, context.catalog.find_api(name)) for name in names)
     found = next((name for name, entry in families if entry is not None and entry.family in NOTICED), "")
-    if not found:
-        generic = GENERIC.search(context.source().text)  # Uses are of one vendor's device: these are none.
-        found = generic.group() if generic is not None else ""
+    if not found:  # Uses are of one vendor's device: the device-generic names of the families are none.
+        apis = (entry for entry in context.catalog.apis.values() if entry.family in NOTICED)
+        generic = sorted({e.replacement for e in apis if e.replacement and "(" not in e.replacement})
+        found = next((name for name in generic if name in context.source().text), "")
     return f"CUDATestBase checks for leaks and uses a stream of its own, and {found} may notice" if found else ""
 
 

@@ -29,8 +29,8 @@ FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(tor
 """What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
 FORKS = re.compile(r"num_workers|_fork_processes|os\.fork")
-"""What may fork, beside multiprocessing: the workers of a DataLoader, and a method of MultiProcessTestCase, which
-spawns otherwise (torch/testing/_internal/common_distributed.py)."""
+"""What may fork, beside multiprocessing: the workers of a DataLoader, a helper, the system call. MultiProcessTestCase
+spawns (torch/testing/_internal/common_distributed.py, torch 2.14.1)."""
 
 
 def check_class(context: Context, cls: LinkedClass) -> None:
