@@ -24,6 +24,7 @@ from hwlint.classify.subject import (
     label_of,
 )
 from hwlint.classify.verdict import Evidence
+from hwlint.scan.device_record import is_question
 from hwlint.scan.facts import Decorator, DeviceUse, Function
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
@@ -113,10 +114,6 @@ def placements(subject: Subject) -> Iterator[Evidence]:
             yield _at(subject, reached, "vendor-placement", label_of(found[0]), f"{where} places on {found[0]}")
 
 
-QUESTIONS = ("is_available", "device_count", "is_initialized")
-"""Functions of a device module that work without a device, and ask whether there is one."""
-
-
 def apis(subject: Subject) -> Iterator[Evidence]:
     """Device APIs: what one vendor alone has binds to it, what every accelerator has is portable."""
     asking = asking_fixtures(subject)
@@ -126,7 +123,7 @@ def apis(subject: Subject) -> Iterator[Evidence]:
         if use.construct not in ("api", "tensor_type") or use.role in ("fake", "text", "key"):
             continue
         place = (reached.path, reached.symbol)
-        if place in asking or place in constants and use.name.rpartition(".")[2] in QUESTIONS:
+        if place in asking or place in constants and is_question(use.name):
             continue  # What hangs on a constant that asks for a device is told by the gates that read it.
         if use.name.startswith(SETTINGS_PREFIXES):
             continue

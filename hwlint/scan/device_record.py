@@ -61,7 +61,7 @@ class Recorder:
             place = record.place
             via = record.via
             if place.local:
-                if record.construct == "api" and place.local in self.conditions and _is_question(record.name):
+                if record.construct == "api" and place.local in self.conditions and is_question(record.name):
                     continue
                 via = via or place.local
                 found_place = resolved.get(place.local, UNKNOWN)
@@ -109,7 +109,7 @@ def _strength(place: Place) -> tuple[int, bool]:
     return (STRENGTH.index(role), not place.sure)
 
 
-def _is_question(name: str) -> bool:
+def is_question(name: str) -> bool:
     """An API that only asks what is there: what tests it is a gate."""
     return name.rpartition(".")[2] in ("is_available", "device_count", "is_initialized", "is_bf16_supported")
 
