@@ -26,6 +26,19 @@ from torch.testing._internal.common_device_type import (
 """,
     "",
 )
+MODEL = """\
+class Model(torch.nn.Module):
+    def __init__(self, size=2):
+        super().__init__()
+        self.bias = torch.ones(size, device="cuda")
+
+    def forward(self, x):
+        return x + self.bias
+
+    def example(self, size):
+        return torch.ones(size, device="cuda")
+"""
+"""A class of the module that names the device where it is made, and where it is asked."""
 
 DEVICE_SAMPLES: dict[str, str] = {
     "device_parameter": PLAIN_HEAD

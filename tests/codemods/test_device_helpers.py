@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from tests.codemods.device_samples import MODEL
 from tests.codemods.harness import check_invariants, checked, migrate, reasons
 
 NAME = "device_parameter"
-SOURCE = """\
+SOURCE = (
+    """\
 import copy
 import unittest
 import torch
 from torch.testing._internal.common_utils import TEST_CUDA, TestCase
 
 
-class Model(torch.nn.Module):
-    def __init__(self, size=2):
-        super().__init__()
-        self.bias = torch.ones(size, device="cuda")
-
-    def forward(self, x):
-        return x + self.bias
-
-    def example(self, size):
-        return torch.ones(size, device="cuda")
+"""
+    + MODEL
+    + """\
 
 
 class Other:
@@ -43,6 +38,7 @@ class B(TestCase):
     def test_b(self):
         self.assertEqual(Model().example(2).sum(), 2)
 """
+)
 
 
 def test_a_class_of_the_module_gets_the_device_from_all_who_use_it() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.codemods.device_samples import MODEL
 from tests.codemods.harness import checked
 
 NAME = "device_parameter"
-REAL = """\
+REAL = (
+    """\
 import copy
 import unittest
 
@@ -19,16 +21,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing._internal.common_utils import run_tests, TEST_CUDA, TestCase
 
 
-class Model(torch.nn.Module):
-    def __init__(self, size=2):
-        super().__init__()
-        self.bias = torch.ones(size, device="cuda")
-
-    def forward(self, x):
-        return x + self.bias
-
-    def example(self, size):
-        return torch.ones(size, device="cuda")
+"""
+    + MODEL
+    + """\
 
 
 class Base(TestCase):
@@ -91,6 +86,7 @@ class SumTest(Base):
 if __name__ == "__main__":
     run_tests()
 """
+)
 
 
 @pytest.mark.torch
