@@ -3,8 +3,8 @@
 Upstream's contract (pytorch/pytorch#190173) wants the parameter from each test of a class for devices, whether the
 test reads it or not. It is added where a test gets to its device by another way (the fixture of its base,
 ``self.device_type``, a helper): a test that does not is the same on every device, and belongs in a GENERIC class
-(#193350). An ``only_for`` list of accelerators gives way where the configuration asks for it, and what keeps a test to
-native devices to skips of the others. The whole class meets the contract afterwards, or nothing is done.
+(#193350). An ``only_for`` list gives way to the ``except_for`` of the other devices, and what keeps a test to native
+devices to skips of the others. The whole class meets the contract afterwards, or nothing is done.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
         _check_tests(context, cls, label, tests)
     import_time = first_to_ask(context, cls) if tests else ""
     steps = [only_for.description] if only_for is not None else []
+    same_devices = only_for is None or only_for.applicability == "safe"
     if tagging is not None:
         steps.append(tagging.description)
     if natives:
@@ -119,7 +120,7 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
         symbol=cls.facts.qualname,
         span=class_span(cls.facts),
         description=", and ".join(steps),
-        applicability="safe" if sure and not import_time and only_for is None and not natives else "unsafe",
+        applicability="safe" if sure and not import_time and same_devices and not natives else "unsafe",
         imports=tuple(dict.fromkeys((*(tagging.imports if tagging is not None else ()), *_imports(natives)))),
         label=label,
         test_lines=tuple(test.line for test in tests),
@@ -181,13 +182,14 @@ def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, Contract
     changes = list(changes)
     lines = {line for _, change in changes for line in change.test_lines}
     natives = {native.span for _, change in changes for native in change.natives}
-    texts = {change.only_for.span: change.only_for.text for _, change in changes if change.only_for is not None}
+    excepted = {change.only_for.span: change.only_for.excepted for _, change in changes if change.only_for is not None}
     tagged = with_tags(module, ((cls, change.label) for cls, change in changes if change.tag is not None))
     return replace(
         tagged,
         classes=tuple(replace(c, methods=tuple(_edited(c.methods, lines, natives))) for c in tagged.classes),
         instantiations=tuple(
-            without_only_for(call, texts[call.span]) if call.span in texts else call for call in tagged.instantiations
+            without_only_for(call, excepted[call.span]) if call.span in excepted else call
+            for call in tagged.instantiations
         ),
     )
 

@@ -75,17 +75,18 @@ def _instantiation(cls: LinkedClass, label: str, finding: Finding) -> str:
 
 def _only_for(context: Context, cls: LinkedClass) -> str:
     """What becomes of the list, or why a person has to decide."""
-    migrate = replace(context.settings.migrate, only_for="except-for")
+    policy = context.settings.migrate.only_for
+    migrate = replace(context.settings.migrate, only_for="same-devices" if policy == "keep" else policy)
     asked = replace(context, settings=replace(context.settings, migrate=migrate))
     edit = only_for_edit(asked, cls)
-    if edit is not None and context.settings.migrate.only_for != "keep":
+    if edit is not None and policy != "keep":
         return "it gives way once the rest is met"
     if edit is not None:
-        return f'`only-for = "except-for"` in [tool.hwlint.migrate] would do: {edit.description}'
+        return f'`only-for = "same-devices"` in [tool.hwlint.migrate] would do: {edit.description}'
     given = argument(cls.device_type_instantiations[0], "only_for") if cls.device_type_instantiations else None
     if given is None or not given.known:
         return "its devices are not written down, so that what `except_for` would have to leave out cannot be told"
     devices = given.value if isinstance(given.value, tuple) else (given.value,)
-    if "cpu" in devices:
+    if "cpu" in devices and len(devices) > 1:
         return "it names the CPU and some accelerators; without it every accelerator would run the class: decide"
     return f"it names {', '.join(map(str, devices))} alone: decide whether the class is for that device"

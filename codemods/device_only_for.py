@@ -1,7 +1,9 @@
-"""What becomes of an ``only_for`` list of accelerators, where the configuration asks for a change.
+"""What becomes of an ``only_for`` list of several devices, which an ACCELERATOR class may not have.
 
-Two schools disagree (pytorch/pytorch#192182 against #194617), so that the default is to keep it:
-``only-for = "except-for"`` takes the CPU out instead, ``"drop"`` leaves the devices to the tests' decorators.
+Two schools disagree on whether other accelerators shall run such a class (pytorch/pytorch#192182 against #194617), so
+that the default changes no device: ``except_for`` names exactly those that the list left out, as in #192765.
+``only-for = "except-for"`` takes only the CPU out of what a list of accelerators kept to them, ``"drop"`` leaves the
+devices to the tests' decorators, ``"keep"`` leaves the list.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice, statements
-from codemods.plan import Context
+from codemods.plan import Applicability, Context
 from hwlint.scan.facts import Argument, Instantiation, Span
 from hwlint.scan.names import dotted, span_of
 from hwlint.suite.devices import device_set
@@ -27,12 +29,16 @@ class OnlyForEdit:
     text: str
     """What takes the place of the argument; '' for nothing."""
     description: str
+    excepted: tuple[str, ...]
+    """What ``except_for`` names afterwards."""
+    applicability: Applicability
     constant: str = ""
     """Name of the list, where it has one that no other file may read."""
 
 
 def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
-    """What becomes of ``only_for`` of ``cls``; None where the configuration keeps it, or it is no list of accelerators.
+    """What becomes of ``only_for`` of ``cls``; None where it stays: by the configuration, or because it is no list of
+    known devices that the policy is about.
 
     Raises Blocked where it cannot go.
     """
@@ -45,31 +51,53 @@ def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
     if given is None or not given.known or call.argument("except_for") is not None or call.form != "call":
         return None
     devices = given.value if isinstance(given.value, tuple) else (given.value,)
-    if len(devices) < 2 or not all(isinstance(d, str) and d in _accelerators(context) for d in devices):
+    known = context.catalog.backends if policy == "same-devices" else _accelerators(context)
+    if len(devices) < 2 or not all(isinstance(d, str) and d in known for d in devices):
         return None
+    before = device_set(call, context.catalog)
+    if not before.exact:
+        return None
+    excepted: tuple[str, ...] = ("cpu",) if policy == "except-for" else ()
+    if policy == "same-devices":
+        every = device_set(without_only_for(call, ()), context.catalog).devices
+        excepted = tuple(d for d in every if d not in before)
     if policy == "drop":
         open_test = next((f for f in cls.own_tests if not _keeps_cpu_out(context, f.decorators)), None)
         if open_test is not None:
             text = f"without `only_for` the CPU would run `{open_test.name}`"
             raise Blocked("policy", text, call.span)
-    text = 'except_for="cpu"' if policy == "except-for" else ""
-    said = text or "for every device"
-    description = f"instantiate it {said} in place of `only_for` ({_difference(context, call, text)})"
-    constant = given.text if given.text.isidentifier() and not context.imported_by(given.text) else ""
-    return OnlyForEdit(span=call.span, text=text, description=description, constant=constant)
+    after = device_set(without_only_for(call, excepted), context.catalog).devices
+    text = _argument(excepted)
+    return OnlyForEdit(
+        span=call.span,
+        text=text,
+        description=(
+            f"instantiate it {text or 'for every device'} in place of `only_for` ({_difference(before.devices, after)})"
+        ),
+        excepted=excepted,
+        applicability="safe" if before.devices == after else "unsafe",
+        constant=given.text if given.text.isidentifier() and not context.imported_by(given.text) else "",
+    )
 
 
-def without_only_for(call: Instantiation, text: str) -> Instantiation:
+def _argument(excepted: Sequence[str]) -> str:
+    if not excepted:
+        return ""
+    names = ", ".join(f'"{name}"' for name in excepted)
+    return f"except_for=({names})" if len(excepted) > 1 else f"except_for={names}"
+
+
+def without_only_for(call: Instantiation, excepted: tuple[str, ...]) -> Instantiation:
     """The instantiation as it is afterwards."""
     kept = tuple(a for a in call.arguments if a.name != "only_for")
-    excepted = (Argument("except_for", "cpu", True, '"cpu"'),) if text else ()
-    return replace(call, arguments=(*kept, *excepted))
+    given = (Argument("except_for", excepted, True, _argument(excepted)),) if excepted else ()
+    return replace(call, arguments=(*kept, *given))
 
 
-def _difference(context: Context, call: Instantiation, text: str) -> str:
-    """'kept: cuda, hpu; new: privateuse1'."""
-    before = device_set(call, context.catalog).devices
-    after = device_set(without_only_for(call, text), context.catalog).devices
+def _difference(before: Sequence[str], after: Sequence[str]) -> str:
+    """'the same devices: cuda, hpu', 'kept: cuda, hpu; new: privateuse1'."""
+    if before == after:
+        return f"the same devices: {', '.join(before)}"
     groups = {
         "kept": [d for d in before if d in after],
         "new": [d for d in after if d not in before],

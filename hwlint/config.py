@@ -150,8 +150,10 @@ class MigrateSettings:
     """How sure a verdict must be for its label to be written."""
     subclass_tags: Literal["own", "inherit"] = option("own", choice("own", "inherit"))
     """Whether a subclass of a tagged class gets a tag of its own."""
-    only_for: Literal["keep", "except-for", "drop"] = option("keep", choice("keep", "except-for", "drop"))
-    """What becomes of an ``only_for`` list on a class that turns ACCELERATOR."""
+    only_for: Literal["same-devices", "keep", "except-for", "drop"] = option(
+        "same-devices", choice("same-devices", "keep", "except-for", "drop")
+    )
+    """What becomes of an ``only_for`` list on a class that turns ACCELERATOR, and may not have one."""
     add_cpu: bool = option(False, boolean)
     """Whether a test that ran on an accelerator alone may run on the CPU too."""
     names: Literal["keep", "drop-device"] = option("keep", choice("keep", "drop-device"))
