@@ -1,7 +1,8 @@
 """Code that a function runs as text, or reaches by a name made at run time: whether its source tells what that is.
 
 A body that calls ``eval`` on text which stands in it, word for word but for computed pieces that stand in it too, hides
-nothing. What a caller hands in, what another module makes and what is read from a file is not known.
+nothing. What a caller hands in, what another module makes and what is read from a file is not known, unless the whole
+module has no word for a device and nothing from a file: then there is none in what it runs.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ UNSEEN = frozenset(("open", "input", "getattr", "__import__", "globals", "vars",
 TEXT_MODULES = frozenset(("textwrap", "string", "itertools", "random", "math", "cmath"))
 """Modules of the standard library that make text and values of what they are given alone."""
 DEVICE_WORD = re.compile(
-    r"(?i)cuda|[ghinxt]pu|accelerator|\bmps\b|mtia|maia|privateuse|rocm|\bhip\b|vulkan|\bxla\b|ccl\b|device"
+    r"(?i)cuda|[ghx]pu|(?<![a-z])[int]pu|accelerator|\bmps\b|mtia|maia|privateuse|rocm|\bhip\b|vulkan|\bxla\b|ccl\b|device"
 )
-"""Text with one of these may be about a device; more is refused than need be."""
+"""Text with one of these may be about a device; more is refused than need be. 'input' and 'output' are not."""
+FROM_OUTSIDE = frozenset(("open", "__import__", "read", "read_text", "getvalue", "getsource", "subprocess"))
+"""Names by which text comes into a module that does not stand in it."""
 WORD = re.compile(r"[A-Za-z_]\w*")
 IMPORT = re.compile(r"\b(?:from|import)\s+([A-Za-z_]\w*)")
 
@@ -65,15 +68,48 @@ def read_programs(node: ast.FunctionDef | ast.AsyncFunctionDef, context: ScanCon
             known.add(id(call.func))
     for name in local.names:
         if name.id in REFLECTIVE and name.id not in local.bound and id(name) not in known:
-            return Programs(read=False)
+            return _without_devices(context) if name.id in ("globals", *RUNS) else Programs(read=False)
     if not programs:
         return NOTHING_RUN
     if not all(local.stands_here(program) for program in programs):
-        return Programs(read=False)
+        return _without_devices(context)
     text = "\n".join(local.texts)
     if DEVICE_WORD.search(text) or words_of(context.catalog).text.search(text):
         return Programs(read=False)
     if not foreign_packages().issuperset(IMPORT.findall(text)):
+        return Programs(read=False)
+    return Programs(read=True, words=frozenset(WORD.findall(text)))
+
+
+def _without_devices(context: ScanContext) -> Programs:
+    """What a module can run that says nothing of a device anywhere."""
+    if "device-free" not in context.kept:
+        context.kept["device-free"] = _read_module(context)
+    found: Programs = context.kept["device-free"]
+    return found
+
+
+def _read_module(context: ScanContext) -> Programs:
+    if context.tree is None:
+        return Programs(read=False)
+    texts: list[str] = []
+    names: set[str] = set()
+    packages: set[str] = set()
+    for node in ast.walk(context.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.append(node.value)
+        elif isinstance(node, ast.Import):
+            packages.update(a.name.partition(".")[0] for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            packages.add("" if node.level else (node.module or "").partition(".")[0])
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            names.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, (ast.arg, ast.keyword, ast.alias)):
+            names.update(getattr(node, "name", getattr(node, "arg", None) or "").split("."))
+    text = "\n".join([*texts, *names])
+    packages.update(IMPORT.findall(text))
+    from_outside = names & FROM_OUTSIDE or packages - foreign_packages()
+    if from_outside or DEVICE_WORD.search(text) or words_of(context.catalog).text.search(text):
         return Programs(read=False)
     return Programs(read=True, words=frozenset(WORD.findall(text)))
 

@@ -122,3 +122,56 @@ def test_setattr_places_as_an_assignment_does() -> None:
         (use,) = function(body).uses
         assert (use.name, use.role, use.context) == ("cuda", "placement", "self.model.device =")
     assert [u.name for u in function("setattr(self.model, given, torch.ones(1, device='cuda'))").uses] == ["cuda"]
+
+
+QUIET = """
+import textwrap
+import torch
+from torch.testing._internal.common_utils import TestCase
+
+TABLE = {"1 + 1": 2, "abs(-1)": 1}
+
+
+class A(TestCase):
+    def _check(self, code, inputs):
+        exec(code, globals(), {})
+
+    def test_a(self):
+        self._check("x = 1", [1])
+
+    def test_b(self, text="1 + 1"):
+        self.assertEqual(eval(text), TABLE[text])
+        self.assertEqual(len([name for name in globals() if name.startswith("__resume")]), 1)
+"""
+
+
+def unread(source: str) -> set[str]:
+    return {f.name for c in scan(source, header=False).classes for f in c.methods if "unread" in f.flags}
+
+
+def test_a_module_without_a_word_for_a_device_runs_none() -> None:
+    """What a caller hands in can only be made of what stands in the module; 'inputs' is no word for an NPU."""
+    assert not unread(QUIET)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x = 1", "x = torch.ones(1).cuda()"),
+        ("abs(-1)", "torch.ones(1, device=kind)"),
+        ("import torch\n", "import torch\nimport test_helper\n"),
+        ("import torch\n", "import torch\nfrom .helper import SOURCE\n"),
+        ("x = 1", "import test_helper"),
+        ('self._check("x = 1", [1])', 'self._check(open("a.py").read(), [1])'),
+        ('self._check("x = 1", [1])', "self._check(inspect.getsource(torch.add), [1])"),
+        ("[1])", "[TEST_GPU])"),
+    ],
+)
+def test_a_module_that_says_more_is_not_trusted(old: str, new: str) -> None:
+    assert old in QUIET
+    assert {"_check", "test_b"} <= unread(QUIET.replace(old, new))
+
+
+@pytest.mark.parametrize("body", ["for v in vars(torch).values():\n            v()", "f(setattr)", "__import__(code)"])
+def test_what_reaches_other_modules_is_not_trusted_there_either(body: str) -> None:
+    assert "_check" in unread(QUIET.replace("exec(code, globals(), {})", body))
