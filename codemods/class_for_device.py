@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from codemods.class_edits import add_parameter, insert_below_class
 from codemods.device_class import member_obstacle
 from codemods.device_instantiate import own_name_splices
+from codemods.device_level import doubts
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
@@ -26,6 +27,7 @@ from hwlint.config import Settings
 from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function, Instantiation, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import reach
 
 INSTANTIATE = Import(COMMON_DEVICE_TYPE, "instantiate_device_type_tests")
 FLAGS = {"mps": ", allow_mps=True", "xpu": ", allow_xpu=True"}
@@ -58,13 +60,13 @@ class ClassForDevice(Codemod):
         if not _is_wanted(context.settings):
             return plan.done()
         for cls in context.test_classes():
-            label, sure = _label(context, cls)
+            label = _label(context, cls)
             if label in DEVICE_LABELS and cls.own_tests and not cls.is_instantiated:
                 obstacle = _obstacle(context, cls, label.lower())
                 if obstacle is not None:
                     plan.refuse(cls.facts.qualname, obstacle[0], obstacle[1], class_span(cls.facts))
                 else:
-                    plan.add(_change(cls, label, sure))
+                    plan.add(_change(context, cls, label))
         return plan.done()
 
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
@@ -81,18 +83,16 @@ def _is_wanted(settings: Settings) -> bool:
     return wish == "instantiate" or (wish == "contract" and settings.linter.device_specific)
 
 
-def _label(context: Context, cls: LinkedClass) -> tuple[str, bool]:
-    """The label to go by, and whether it is beyond doubt."""
+def _label(context: Context, cls: LinkedClass) -> str:
+    """The label to go by."""
     tag = cls.facts.tag
     if tag is not None and tag.label:
-        return tag.label, True
+        return tag.label
     asked = context.label_option(cls)
     if asked:
-        return asked, True
+        return asked
     verdict: Verdict | None = context.verdict(cls)
-    if verdict is None or verdict.confidence == "unsure":
-        return "", False
-    return verdict.label, verdict.confidence == "certain" or context.settings.migrate.confidence == "likely"
+    return "" if verdict is None or verdict.confidence == "unsure" else verdict.label
 
 
 def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str] | None:
@@ -204,7 +204,7 @@ def _passes_keywords(context: Context, decorator: Decorator) -> bool:
     )
 
 
-def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
+def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange:
     device = label.lower()
     call = _parametrizing(cls)
     definitions = [(cls.facts.line, cls.name), *((test.line, test.name) for test in cls.own_tests)]
@@ -213,11 +213,7 @@ def _change(cls: LinkedClass, label: str, sure: bool) -> DeviceClassChange:
     outer, dot, _ = cls.facts.qualname.rpartition(".")
     moved = outer + dot + _without(cls.name, device)
     renames = tuple(((cls.facts.qualname, t.name), (moved, _without(t.name, device))) for t in cls.own_tests)
-    why = []
-    if device == "cuda":
-        why.append("CUDATestBase checks for leaks and uses a stream of its own")
-    if not sure:
-        why.append(f"{label} is likely, not certain")
+    why = doubts(context, cls, label, [reach(cls, test) for test in cls.own_tests])
     return DeviceClassChange(
         codemod=ClassForDevice.name,
         symbol=cls.facts.qualname,

@@ -18,41 +18,42 @@ NOTICED = ("memory", "stream", "graph")
 each test on a stream of its own (torch/testing/_internal/common_device_type.py; pytorch/pytorch#195155)."""
 
 
-def doubts(context: Context, cls: LinkedClass, reached: Sequence[Reach]) -> tuple[str, ...]:
-    """Why it takes somebody's word to instantiate ``cls``, in words; nothing where the change is safe.
+def doubts(context: Context, cls: LinkedClass, label: str, reached: Sequence[Reach]) -> tuple[str, ...]:
+    """Why it takes somebody's word to instantiate ``cls`` as ``label``, in words; nothing where the change is safe.
 
     ``reached`` is what its tests reach.
     """
-    return tuple(
-        why
-        for why in (
-            _label(context, cls),
-            _noticed(context, reached),
-            first_to_ask(context, cls),
-            _fixture(cls),
-            _keyed(context, cls),
-        )
-        if why
-    )
+    found = [_label(context, cls, label)]
+    if label in ("ACCELERATOR", "CUDA"):
+        found.append(_noticed(context, label, reached))
+    if label != "CPU":
+        found += (first_to_ask(context, cls), _fixture(cls))
+    found.append(_keyed(context, cls))
+    return tuple(why for why in found if why)
 
 
-def _label(context: Context, cls: LinkedClass) -> str:
+def _label(context: Context, cls: LinkedClass, label: str) -> str:
     """The doubt about the label that the class would get."""
     verdict = context.verdict(cls)
     if cls.label or context.label_option(cls) or verdict is None or verdict.confidence == "certain":
         return ""
-    return "" if context.settings.migrate.confidence == "likely" else "ACCELERATOR is likely, not certain"
+    return "" if context.settings.migrate.confidence == "likely" else f"{label} is likely, not certain"
 
 
-def _noticed(context: Context, reached: Sequence[Reach]) -> str:
-    names = (one.use.name for test in reached for one in test.uses if one.use.construct == "api")
-    families = ((name, context.catalog.find_api(name)) for name in names)
-    found = next((name for name, entry in families if entry is not None and entry.family in NOTICED), "")
+def _noticed(context: Context, label: str, reached: Sequence[Reach]) -> str:
+    uses = [one.use.name for test in reached for one in test.uses if one.use.construct == "api"]
+    found = next((name for name in uses if _may_notice(context, label, name)), "")
     if not found:  # Uses are of one vendor's device: the device-generic names of the families are none.
         apis = (entry for entry in context.catalog.apis.values() if entry.family in NOTICED)
         generic = sorted({e.replacement for e in apis if e.replacement and "(" not in e.replacement})
         found = next((name for name in generic if name in context.source().text), "")
     return f"CUDATestBase checks for leaks and uses a stream of its own, and {found} may notice" if found else ""
+
+
+def _may_notice(context: Context, label: str, name: str) -> bool:
+    """A class for CUDA alone may use what the catalog does not know."""
+    entry = context.catalog.find_api(name)
+    return label == "CUDA" if entry is None else entry.family in NOTICED
 
 
 def _fixture(cls: LinkedClass) -> str:

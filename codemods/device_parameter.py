@@ -232,7 +232,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
     if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
         raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
-    doubted = doubts(context, cls, [reached for _, reached, _ in tests])
+    doubted = doubts(context, cls, "ACCELERATOR", [reached for _, reached, _ in tests])
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=cls.facts.qualname,

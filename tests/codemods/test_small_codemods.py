@@ -180,12 +180,44 @@ x = 1
     assert outcome.clean_after
 
 
-def test_a_class_for_cuda_is_an_unsafe_change_and_one_for_another_device_is_not() -> None:
-    outcome = migrate(POOL, "class_for_device", labels=[("PoolTest", "CUDA")])
-    assert not outcome.changed
-    assert [c.symbol for c in outcome.held] == ["PoolTest"]
-    outcome = migrate(POOL, "class_for_device", labels=[("PoolTest", "XPU")])
-    assert b'globals(), only_for="xpu", allow_xpu=True)' in b" ".join(outcome.after.split())
+@pytest.mark.parametrize(
+    ("old", "new", "label", "doubt"),
+    [
+        (
+            "",
+            "",
+            "CUDA",
+            "CUDATestBase checks for leaks and uses a stream of its own, and torch.cuda.graph_pool_handle",
+        ),
+        ("graph_pool_handle()", "brand_new()", "CUDA", "torch.cuda.brand_new may notice"),
+        ("graph_pool_handle()", "nvtx.range_pop()", "CUDA", ""),
+        ("", "", "XPU", ""),
+        ("import torch\n", "import torch\nimport multiprocessing\n", "XPU", "before the tests fork"),
+        (
+            "    def test_pool",
+            "    @classmethod\n    def setUpClass(cls):\n        super().setUpClass()\n\n    def test_pool",
+            "XPU",
+            "calls its setUpClass when the file is imported",
+        ),
+    ],
+)
+def test_a_class_for_one_device_is_a_safe_change_where_its_tests_notice_nothing(
+    old: str, new: str, label: str, doubt: str
+) -> None:
+    outcome = migrate(POOL.replace(old, new, 1), "class_for_device", labels=[("PoolTest", label)])
+    assert outcome.changed == (not doubt)
+    (change,) = outcome.held if doubt else outcome.changes
+    assert doubt in change.description
+    if not doubt:
+        assert f'only_for="{label.lower()}"' in outcome.after.decode()
+
+
+def test_a_class_for_the_cpu_has_no_device_to_be_set_up() -> None:
+    source = POOL.replace("torch.cuda", "torch.cpu").replace(
+        "import torch\n", "import torch\nimport multiprocessing\n", 1
+    )
+    (change,) = migrate(source, "class_for_device", labels=[("PoolTest", "CPU")]).changes
+    assert change.description == "instantiate only for cpu"
 
 
 def obstacle(old: str, new: str, **options: object) -> str:
