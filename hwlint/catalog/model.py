@@ -239,6 +239,8 @@ class FrameworkBase:
     """The HardwareClassification member its subclasses inherit."""
     accelerator_fixture: bool = False
     """Its fixtures pick an accelerator: ``device_type``, world size or process group follow the host's accelerator."""
+    process_on_device: bool = False
+    """It puts each process of a test on an accelerator of its own, and joins that one's process group."""
     device: str = ""
     """The device type it fixes, where it fixes one."""
     device_attribute: str = ""

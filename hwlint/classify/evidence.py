@@ -224,6 +224,14 @@ def fixtures(subject: Subject) -> Iterator[Evidence]:
                 subject.cls.path,
                 class_span(subject.cls.facts),
             )
+            if base.process_on_device and any(g.kind == "gate" and g.argues_for for g in gates(subject)):
+                yield subject.evidence(
+                    "process-device",
+                    "ACCELERATOR",
+                    f"{name} runs each process on an accelerator",
+                    subject.cls.path,
+                    class_span(subject.cls.facts),
+                )
         elif base.device and base.kind != "device":
             yield subject.evidence(
                 "fixture",

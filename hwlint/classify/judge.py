@@ -210,7 +210,7 @@ def weigh(evidence: tuple[Evidence, ...], path: str) -> tuple[str, Confidence]:
 
 
 NEEDS = ("gate", "fixture", "instantiated-for-one")
-USES = ("portable-api", "optional-placement", "vendor-placement", "backend", "template")
+USES = ("portable-api", "optional-placement", "vendor-placement", "backend", "template", "process-device")
 
 
 def is_proven(reasons: list[Evidence], path: str) -> bool:

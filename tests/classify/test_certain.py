@@ -115,6 +115,25 @@ def test_the_certain_half_of_a_class_carries_it(tests: tuple[str, ...], base: st
     assert said(judge(class_of(*tests, base=base))) == ("ACCELERATOR", confidence)
 
 
+@pytest.mark.parametrize(
+    ("base", "gate", "confidence"),
+    [
+        ("FSDPTest", "@skip_if_lt_x_gpu(2)", "certain"),
+        ("FSDPTest", "@unittest.skipIf(not TEST_CUDA, '')", "certain"),
+        ("FSDPTest", "", "likely"),
+        ("FSDPTestMultiThread", "@unittest.skipIf(not TEST_CUDA, '')", "likely"),
+        ("DTensorTestBase", "@skip_if_lt_x_gpu(2)", "likely"),
+    ],
+)
+def test_a_process_on_an_accelerator_that_the_test_asks_for(base: str, gate: str, confidence: str) -> None:
+    imports = (
+        "from torch.testing._internal.common_fsdp import FSDPTest, FSDPTestMultiThread\n"
+        "from torch.testing._internal.common_distributed import skip_if_lt_x_gpu\n"
+    )
+    verdict = verdict_in(PATH, imports + class_of("f()", base=base, decorators=gate))
+    assert said(verdict) == ("ACCELERATOR", confidence)
+
+
 def test_a_gate_alone_is_not_carried() -> None:
     gated = "@unittest.skipIf(not TEST_CUDA, '')"
     verdict = judge(class_of(PLACED, "f()", base="TestCase", decorators=gated))
