@@ -5,6 +5,7 @@ from __future__ import annotations
 from codemods.device_changes import restriction, value_of
 from codemods.device_class import check_decorators
 from codemods.device_fakes import check_fakes
+from codemods.device_golden import check_golden
 from codemods.device_imports import check_torch, torch_for
 from codemods.device_plan import is_accelerator_use
 from codemods.device_spots import Ground, spots_of
@@ -52,7 +53,7 @@ def _one_test(codemod: str, context: Context, cls: LinkedClass, function: Functi
         for u in function.uses
         if u.construct != "api" and u.role in ("placement", "comparison", "text", "parametrization", "unknown")
     ]
-    _check_flags(function)
+    _check_flags(context, function)
     check_fakes(context.source(), reached, True)
     for other in reached.functions:
         if (
@@ -83,10 +84,11 @@ def _one_test(codemod: str, context: Context, cls: LinkedClass, function: Functi
     )
 
 
-def _check_flags(function: Function) -> None:
+def _check_flags(context: Context, function: Function) -> None:
+    if "golden" in function.flags:
+        check_golden(context.source().function_at(function.line), function.uses, "it")
     for flag, reason, text in (
         ("string_program", "string-program", "it runs code that stands in a string"),
-        ("golden", "golden-text", "it holds output against a recorded text"),
         ("subprocess", "subprocess", "it starts another process"),
     ):
         if flag in function.flags:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.device_golden import check_golden
 from codemods.device_helpers import callee_of, is_shared, names_in
 from codemods.device_members import pinned_devices
 from codemods.device_questions import within
@@ -95,7 +96,7 @@ def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
         if "subprocess" in function.flags and reached.path == context.path:
             raise Blocked("subprocess", f"{reached.symbol} starts another process", function.span)
         if uses and "golden" in function.flags:
-            raise Blocked("golden-text", f"{reached.symbol} holds output against a recorded text", function.span)
+            check_golden(context.source().function_at(function.line), function.uses, reached.symbol)
         if {"self._testMethodName", "self.id"} & set(function.references) and reached.path == context.path:
             raise Blocked("unknown-name", f"{reached.symbol} asks for the name of the test", function.span)
     _check_vendor_classes(context, reach)
