@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 from codemods.device_members import check_static, pinned_devices, static_methods
 from codemods.device_values import Blocked
+from codemods.imported_change import importers_of
 from codemods.local_decorators import is_transparent, made_by
 from codemods.plan import Context
 from hwlint.scan.facts import Decorator, Function, Instantiation, Span
@@ -39,8 +40,7 @@ def check_class(context: Context, cls: LinkedClass) -> None:
         raise Blocked("unknown-base", "it is no TestCase: another class runs its tests", span)
     if facts.keywords:
         raise Blocked("generated-class", "it is made with keywords", span)
-    for path in context.imported_by(cls.name):
-        raise Blocked("name-used-later", f"{path} imports it", span)
+    importers_of(context, cls)
     _check_relatives(cls, span)
     kinds = {base.kind for base in cls.framework_bases if base.kind != "mixin"}
     if kinds - KINDS:

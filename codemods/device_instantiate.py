@@ -92,9 +92,17 @@ def check_names_in(
                 )
 
 
-def call_splices(file: SourceFile, cls: ast.ClassDef, arguments: str, replaced: Span | None) -> list[Splice]:
-    """The call: in the place of the one at ``replaced``, beside those that are there, or right below the class."""
+def call_splices(
+    file: SourceFile, cls: ast.ClassDef, arguments: str, replaced: Span | None, above: str = ""
+) -> list[Splice]:
+    """The call: in the place of the one at ``replaced``, beside those that are there, or right below the class.
+
+    ``above`` is a statement that stands above it.
+    """
     text = f"{FUNCTION}({cls.name}, globals(){arguments})"
+    if above:
+        line = replaced.line if replaced is not None else first_line(cls)
+        text = f"{above}{file.line_break(cls.lineno)}{file.indent_of(line)}{text}"
     if replaced is not None:
         start, end = file.range_of(replaced)
         if "#" in file.text[start:end]:

@@ -34,6 +34,7 @@ from codemods.device_unread import callers
 from codemods.device_values import Blocked, DeviceChange, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
+from codemods.imported_change import bound_first, importers_of
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.rules.home import home_device
 from hwlint.scan.facts import Function, Span
@@ -90,7 +91,7 @@ class DeviceParameter(Codemod):
                 node = file.class_at(change.class_line)
                 found += own_name_splices(file, node, change.replaced)
                 found += decorator_splices(file, node, change.class_removed, change.class_swapped, ())
-                found += call_splices(file, node, change.arguments, change.replaced)
+                found += call_splices(file, node, change.arguments, change.replaced, change.above)
         return found
 
 
@@ -232,7 +233,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
     if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
         raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
+    above, importers = bound_first(context, cls, ("cpu", "cuda", "xpu") if xpu else ("cpu", "cuda"))
     doubted = doubts(context, cls, "ACCELERATOR", [reached for _, reached, _ in tests])
+    doubted = (*doubted, *(f"{path} imports it" for path in importers))
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=cls.facts.qualname,
@@ -245,6 +248,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
             *dict.fromkeys(i for plan in gates.values() for i in plan.imports),
             *torch_for(context, (*functions, *fallback)),
         ),
+        cls=cls.name,
+        importers=importers_of(context, cls),
+        above=above,
         class_line=cls.facts.line,
         renames=tuple(
             ((cls.facts.qualname, old.name), (cls.facts.qualname, twin.name))

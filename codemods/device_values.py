@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from codemods.plan import REASONS, CannotEdit, Change
+from codemods.plan import REASONS, CannotEdit, ImportedChange
 from hwlint.scan.facts import Span
 
 MEANT = ("cuda", "accelerator")
@@ -109,7 +109,7 @@ class FunctionEdit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceChange(Change):
+class DeviceChange(ImportedChange):
     """A class that is instantiated, or tests of one that is already."""
 
     class_line: int
@@ -130,6 +130,8 @@ class DeviceChange(Change):
     """Of the instantiation, behind ``globals()``; starts with ', ' where there are any."""
     replaced: Span | None = None
     """The call of instantiate_parametrized_tests that is replaced."""
+    above: str = ""
+    """A statement that stands above the call."""
     instantiate: bool = False
     gone: tuple[int, ...] = ()
     """Lines of tests that go, since another does the same on whatever device."""

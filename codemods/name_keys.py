@@ -71,7 +71,7 @@ def renamed_in(outcomes: Iterable[Outcome]) -> Renamed:
                 }
                 known = found.classes.get(old.class_name, "").split()
                 found.classes[old.class_name] = " ".join(dict.fromkeys((*known, *sorted(others))))
-                if old.device == "":
+                if old.device == "" and all(one.name != old.class_name for one in outcome.replacements):
                     found.sources[outcome.path, old.class_name] = found.classes[old.class_name]
         for change in outcome.changes:
             for before, now in change.renames:

@@ -10,6 +10,8 @@ from codemods import guard
 from codemods.device_values import Blocked
 from codemods.edit import Overlap, SourceFile, Splice, first_line, splice
 from codemods.guard import State
+from codemods.imported_change import replacements
+from codemods.importers import Importers, Replacement
 from codemods.imports import add_imports, is_taken
 from codemods.keyed_tests import KeyedTests
 from codemods.neighbours import Neighbourhood
@@ -50,6 +52,8 @@ class Outcome:
     """Nothing found at level upstream."""
     clean_after: bool = False
     is_test_file: bool = False
+    replacements: tuple[Replacement, ...] = ()
+    """What other files have to import now, which are to be written with this one."""
     lines: tuple[int, ...] = ()
     """For each line of ``after`` the line of ``before`` that it was, or stands behind; empty where nothing
     changed."""
@@ -74,6 +78,8 @@ class FileRun:
     options: Options
     codemods: Sequence[Codemod]
     keys: KeyedTests = field(default_factory=KeyedTests)
+    others: Importers = field(default_factory=Importers)
+    replacements: tuple[Replacement, ...] = ()
     changes: list[Change] = field(default_factory=list)
     taken_back: list[Refusal] = field(default_factory=list)
     barred: set[tuple[str, str, str]] = field(default_factory=set)
@@ -148,6 +154,9 @@ class FileRun:
             self.original,
             self.neighbourhood.importers,
             self.keys,
+            self.others,
+            self.replacements,
+            tuple(self.changes),
         )
 
     def judge(self, state: State) -> tuple[Verdict, ...]:
@@ -249,6 +258,7 @@ class FileRun:
             clean_before=clean_before,
             clean_after=clean_after,
             is_test_file=self.settings.is_test_file(first.module.path),
+            replacements=replacements(self.changes, last.suite, first.module.path),
             lines=tuple(self.lines) if last is not first else (),
         )
 

@@ -62,6 +62,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from codemods.importers import Importers, Replacement
 from codemods.keyed_tests import KeyedTests
 from hwlint.catalog import Catalog
 from hwlint.classify.verdict import Verdict
@@ -168,6 +169,21 @@ class Change:
     """Tests and helpers, as (class, function), that stand in another class or go by another name afterwards."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedChange(Change):
+    """A change to a class that other files may import: see codemods/imported_change.py."""
+
+    cls: str = ""
+    """The name that they know it by."""
+    importers: tuple[str, ...] = ()
+    """Those that do, and import something else afterwards."""
+
+    @property
+    def becomes(self) -> tuple[str, ...]:
+        """The classes of the module that have its tests afterwards."""
+        return (self.cls,)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A change not made, and why."""
@@ -244,6 +260,12 @@ class Context:
     """Other files that import a name of this module, by name; '*' for those that import all."""
     keys: KeyedTests = field(default_factory=KeyedTests)
     """Tests that the tree knows by their names."""
+    others: Importers = field(default_factory=Importers)
+    """The files of the run, as those that import from this one."""
+    replacements: tuple[Replacement, ...] = ()
+    """What this file is to import, now that other files have changed."""
+    made: tuple[Change, ...] = ()
+    """What was changed in this file before."""
 
     @property
     def path(self) -> str:
@@ -302,6 +324,8 @@ class Codemod:
     name: ClassVar[str]
     summary: ClassVar[str]
     """What it does, one line."""
+    follows: ClassVar[bool] = False
+    """Whether it only does what the change of another file asks for."""
 
     def enabled(self, context: Context) -> bool:
         """Whether the settings and options ask for it (opt-in codemods override this)."""

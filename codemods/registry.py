@@ -23,6 +23,7 @@ ORDER = (
     ("class_for_device", "ClassForDevice"),
     ("contract_device", "ContractDevice"),
     ("tag_class", "TagClass"),
+    ("imported_classes", "ImportedClasses"),
     ("tidy_imports", "TidyImports"),
 )
 """Module and class. What changes how a class is instantiated comes before its tag; imports are tidied last."""

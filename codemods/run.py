@@ -13,10 +13,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from codemods.edit import SourceFile
+from codemods.imported_classes import ImportedClasses, ImportedClassesChange
+from codemods.importers import Importers, Replacement
+from codemods.importing_files import hidden_imports, importing_files
 from codemods.keyed_tests import KeyedTests
 from codemods.neighbours import Neighbourhood, importers
 from codemods.pipeline import FileRun, Outcome
-from codemods.plan import Options
+from codemods.plan import CannotEdit, Options
 from codemods.registry import chosen
 from hwlint.cache import Cache, digest
 from hwlint.config import Settings
@@ -52,6 +56,9 @@ class Job:
     options: Options
     digests: Mapping[str, str]
     keys: KeyedTests
+    others: Importers
+    replacements: tuple[Replacement, ...] = ()
+    """What files of the run have to import now."""
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -79,11 +86,16 @@ def migrate(
     chosen(options.only, options.skip)
     settings = replace(settings, level="full")
     tree = Tree(discovery.root, overlay or {})
-    digests = {path: tree.digest(path) for path in discovery.paths}
-    analysis = analyze(settings, discovery, jobs=jobs, cache=cache, overlay=overlay, digests=digests)
+    beside = importing_files(discovery.root, frozenset(discovery.paths))
+    digests = {path: tree.digest(path) for path in (*discovery.paths, *beside)}
+    read = replace(discovery, paths=tuple(sorted(digests)))
+    analysis = analyze(settings, read, jobs=jobs, cache=cache, overlay=overlay, digests=digests)
+    analysis = replace(analysis, checked=tuple(p for p in analysis.checked if p not in frozenset(beside)))
     importers(analysis.suite)  # Made here, so that processes that fork have it.
     keys = KeyedTests(discovery.root, analysis.suite.catalog.name_keys)
-    job = Job(tree, analysis.suite, settings, options, digests, keys)
+    hidden = hidden_imports(_Bytes(tree), tuple(digests))
+    others = Importers(frozenset(analysis.checked), _Texts(tree), hidden=hidden)
+    job = Job(tree, analysis.suite, settings, options, digests, keys, others)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}
     with _room_to_work():
@@ -91,7 +103,72 @@ def migrate(
             outcomes[path] = outcome
             if progress is not None:
                 progress(len(outcomes), len(analysis.checked))
+        follow_imports(job, outcomes)
     return Migration(analysis, tuple(outcomes[path] for path in analysis.checked))
+
+
+@dataclass(frozen=True)
+class _Bytes:
+    """The content of each file of a tree, nothing for one that cannot be read."""
+
+    tree: Tree
+
+    def __call__(self, path: str) -> bytes:
+        data = self.tree.read(path)
+        return b"" if isinstance(data, Problem) else data
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The text of each file of a tree."""
+
+    tree: Tree
+
+    def __call__(self, path: str) -> str | None:
+        data = self.tree.read(path)
+        if isinstance(data, Problem):
+            return None
+        try:
+            return SourceFile.read(data, path).text
+        except CannotEdit:
+            return None
+
+
+def follow_imports(job: Job, outcomes: dict[str, Outcome]) -> None:
+    """Files that import classes of others import what has become of them: their outcomes are made anew.
+
+    Where one cannot, the file with the class is done once more without that change.
+    """
+    wanted = _wanted(outcomes)
+    if not wanted:
+        return
+    tried = {importer: _again(job, importer, wanted) for importer in sorted({one.importer for one in wanted})}
+    refused = [one for one in wanted if not _follows(tried[one.importer], one)]
+    if refused:
+        denied = frozenset((one.path, one.name) for one in refused)
+        job = replace(job, others=replace(job.others, denied=denied))
+        for path in sorted({one.path for one in refused}):
+            outcomes[path] = migrate_file(job, path)
+        wanted = _wanted(outcomes)
+        tried = {importer: _again(job, importer, wanted) for importer in sorted({one.importer for one in wanted})}
+    outcomes.update(tried)
+    broken = {path for one in wanted if not _follows(outcomes[one.importer], one) for path in (one.importer, one.path)}
+    for path in broken:  # No test may be lost over it.
+        before = outcomes[path].before
+        outcomes[path] = Outcome(path, before, before, crash="an import could not follow what has become of a class")
+
+
+def _wanted(outcomes: Mapping[str, Outcome]) -> tuple[Replacement, ...]:
+    return tuple(one for outcome in outcomes.values() for one in outcome.replacements)
+
+
+def _again(job: Job, importer: str, wanted: tuple[Replacement, ...]) -> Outcome:
+    return migrate_file(replace(job, replacements=wanted), importer)
+
+
+def _follows(outcome: Outcome, wanted: Replacement) -> bool:
+    """Whether the file imports what it has to now."""
+    return any(isinstance(c, ImportedClassesChange) and c.replacement == wanted for c in outcome.changes)
 
 
 def migrate_file(job: Job, path: str) -> Outcome:
@@ -104,8 +181,11 @@ def migrate_file(job: Job, path: str) -> Outcome:
         module = job.suite.modules[path]
         if digest(data) != job.digests.get(path):
             module = scan_module(data, path, neighbourhood.catalog)
+        following = tuple(one for one in job.replacements if one.importer == path)
         codemods = [codemod() for codemod in chosen(job.options.only, job.options.skip)]
-        run = FileRun(neighbourhood, job.settings, job.options, codemods, job.keys)
+        if following and job.options.only:  # What was asked of another file takes it.
+            codemods += (c() for c in chosen((ImportedClasses.name,), job.options.skip) if c not in map(type, codemods))
+        run = FileRun(neighbourhood, job.settings, job.options, codemods, job.keys, job.others, following)
         return run.run(data, module, neighbourhood.link_with(module))
     except Exception:  # A fault of ours: it costs this file, by name, and not the run.
         return Outcome(path, data, data, crash=traceback.format_exc())

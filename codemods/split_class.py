@@ -17,7 +17,8 @@ from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring, splice
-from codemods.plan import CannotEdit, Change, Codemod, Context, Plan, PlanBuilder
+from codemods.imported_change import importers_of
+from codemods.plan import CannotEdit, Change, Codemod, Context, ImportedChange, Plan, PlanBuilder
 from codemods.split_labels import doubts_of, labels_of, movable, settled
 from codemods.split_parts import REST, Part, bases_in, helpers_of_one, names_in, owners_of
 from codemods.split_portable import left_of
@@ -31,7 +32,7 @@ BRANCHES = ("if", "elif", "else", "try")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitChange(Change):
+class SplitChange(ImportedChange):
     """A class to split; the first part keeps the name."""
 
     class_line: int
@@ -42,6 +43,10 @@ class SplitChange(Change):
     """Of the instantiation of the class, which is said once more for each further part."""
     further: tuple[str, ...] = ()
     """The instantiations of the further parts, where they are others."""
+
+    @property
+    def becomes(self) -> tuple[str, ...]:
+        return tuple(part.name for part in self.parts)
 
 
 class SplitClass(Codemod):
@@ -134,6 +139,8 @@ def split_change(
         description="split into " + " and ".join(f"{part.name} ({part.label})" for part in parts),
         applicability="unsafe",
         renames=tuple(((qualname, member), (owner, member)) for owner, member in moved),
+        cls=cls.name,
+        importers=importers_of(context, cls),
         class_line=cls.facts.line,
         parts=tuple(parts),
         base=base,
@@ -192,8 +199,7 @@ def check_apart(context: Context, cls: LinkedClass) -> None:
         raise Blocked("subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it")
     if cls.foreign_instantiations or any(cls.name in (g.target, g.template) for g in cls.module.grafts):
         raise Blocked("dynamic", "its tests are used elsewhere")
-    for path in context.imported_by(cls.name):
-        raise Blocked("shared-helper", f"{path} imports it")
+    importers_of(context, cls)
 
 
 # Editing

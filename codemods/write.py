@@ -32,26 +32,54 @@ def dirty_files(root: Path, paths: Sequence[str]) -> set[str]:
 
 
 def write_files(root: Path, outcomes: Iterable[Outcome], *, allow_dirty: bool) -> tuple[list[str], list[Unwritten]]:
-    """Write the changed files: paths written, and those that were not with the reason."""
-    changed = [o for o in outcomes if o.changed]
-    dirty = set() if allow_dirty else dirty_files(root, [o.path for o in changed])
+    """Write the changed files: paths written, and those that were not with the reason.
+
+    A file whose classes others import is written with those files, or not at all; they come first, so that a run that
+    is cut short leaves an import that fails, and no test that is missed.
+    """
+    changed = {o.path: o for o in outcomes if o.changed}
+    dirty = set() if allow_dirty else dirty_files(root, list(changed))
+    reasons = dict.fromkeys(dirty, "it has uncommitted changes (--allow-dirty writes it all the same)")
+    reasons |= {path: why for path, o in changed.items() if path not in dirty and (why := _unreadable(root / path, o))}
+    groups = _groups(changed.values())
+    importers = {one.importer for o in changed.values() for one in o.replacements}
     written: list[str] = []
-    unwritten: list[Unwritten] = []
-    for outcome in changed:
-        why = "it has uncommitted changes (--allow-dirty writes it all the same)" if outcome.path in dirty else ""
-        why = why or _write(root / outcome.path, outcome)
+    for path in sorted(changed, key=lambda p: p not in importers):
+        stuck = next((other for other in groups.get(path, (path,)) if other in reasons), "")
+        if stuck and stuck != path:
+            reasons[path] = f"{stuck}, which goes with it, is not written"
+        why = reasons.get(path) or _write(root / path, changed[path])
         if why:
-            unwritten.append(Unwritten(outcome.path, why))
+            reasons[path] = why
         else:
-            written.append(outcome.path)
-    return written, unwritten
+            written.append(path)
+    order = list(changed)
+    unwritten = [Unwritten(path, reasons[path]) for path in order if path in reasons]
+    return sorted(written, key=order.index), unwritten
+
+
+def _groups(outcomes: Iterable[Outcome]) -> dict[str, tuple[str, ...]]:
+    """For each file that others import from, or that imports, all that are to be written together."""
+    groups: dict[str, set[str]] = {}
+    for outcome in outcomes:
+        for one in outcome.replacements:
+            joined = {one.path, one.importer, *groups.get(one.path, ()), *groups.get(one.importer, ())}
+            for path in joined:
+                groups[path] = joined
+    return {path: tuple(sorted(joined)) for path, joined in groups.items()}
+
+
+def _unreadable(path: Path, outcome: Outcome) -> str:
+    """Why the file is not to be written, as it is now; '' where it is."""
+    try:
+        return "" if path.read_bytes() == outcome.before else "it has changed since it was read"
+    except OSError as error:
+        return f"cannot be written: {error.strerror or error}"
 
 
 def _write(path: Path, outcome: Outcome) -> str:
     """Why the file was not written, '' where it was."""
     try:
-        if path.read_bytes() != outcome.before:
-            return "it has changed since it was read"
         write_atomic(path, outcome.after)
     except OSError as error:
         return f"cannot be written: {error.strerror or error}"

@@ -87,6 +87,11 @@ def discover(paths: Sequence[Path], settings: Settings, cwd: Path | None = None)
     return Discovery(root, tuple(sorted({*files, *listed})), frozenset(files), tuple(notes))
 
 
+def python_files(root: Path, folder: str) -> tuple[str, ...]:
+    """All Python files below ``folder`` of ``root``, '' for the root itself, whatever the configuration leaves out."""
+    return tuple(_list_python(root, [folder or "."], []))
+
+
 def printable(path: str) -> str:
     """``path`` for people and for JSON: bytes of a name that are not UTF-8 as ``\\xNN``."""
     return path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -48,7 +48,7 @@ def test_a_command_without_anything_to_do_gives_the_module_back(
 
 
 def test_there_is_a_command_for_each_codemod() -> None:
-    for codemod in all_codemods():
+    for codemod in (c for c in all_codemods() if not c.follows):  # A command sees one file.
         command = getattr(commands, codemod.__name__)
         assert command.codemod == codemod.name
         assert command.DESCRIPTION == codemod.summary

@@ -73,7 +73,7 @@ def test_a_class_that_another_file_may_read_keeps_its_name(other: str) -> None:
     """Also where the module is imported as a whole: ``test_sample.T`` would be gone."""
     outcome = migrate(OWN_NAME, NAME, unsafe=True, files={"test/test_other.py": other})
     assert outcome.changed == (other == "import torch\n")
-    assert reasons(outcome) == ({} if outcome.changed else {"T": "name-used-later"})
+    assert reasons(outcome) == ({} if outcome.changed else {"T": "imported-elsewhere"})
 
 
 INNER = """\

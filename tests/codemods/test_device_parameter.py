@@ -504,8 +504,8 @@ def test_what_other_files_import_stays() -> None:
     before = "\n\ndef make(n):\n    return torch.ones(n).cuda()\n"
     source = class_with("make(2)", before)
     assert refusal(source, files={"test/test_other.py": "from test_sample import make\n"}) == "shared-helper"
-    assert refusal(source, files={"test/test_other.py": "from test_sample import T\n"}) == "name-used-later"
-    assert refusal(source, files={"test/test_other.py": "from test_sample import *\n"}) == "name-used-later"
+    assert refusal(source, files={"test/test_other.py": "from test_sample import T\n"}) == "imported-elsewhere"
+    assert refusal(source, files={"test/test_other.py": "from test_sample import *\n"}) == "imported-elsewhere"
 
 
 @pytest.mark.parametrize(
