@@ -111,11 +111,23 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
             "try:\n    from jit.test_hash import HashTest\nexcept ImportError:\n    pass\n",
             "try:\n    from jit.test_hash import HashTestCPU, HashTestCUDA\nexcept ImportError:\n    pass\n",
         ),
+        (
+            "if True:\n    from jit.test_hash import HashTest, Other as WithAVeryLongNameThatTakesRoom  # why\n",
+            "if True:\n    from jit.test_hash import (  # why\n        HashTestCPU,\n        HashTestCUDA,\n"
+            "        Other as WithAVeryLongNameThatTakesRoom,\n    )\n",
+        ),
     ],
 )
 def test_layouts_of_the_import(tmp_path: Path, before: str, after: str) -> None:
     found = outcomes_of(tmp_path, {HASH: WHOLE + "\n\nclass Other:\n    pass\n", JIT: before})
     assert text_of(found[JIT]) == after
+
+
+def test_several_classes_of_one_statement(tmp_path: Path) -> None:
+    source = WHOLE + WHOLE.partition("\n\n\n")[2].replace("HashTest", "MoreTest").join(["\n\n", ""])
+    found = outcomes_of(tmp_path, {HASH: source, JIT: "from jit.test_hash import HashTest, MoreTest\n"})
+    expected = "from jit.test_hash import HashTestCPU, HashTestCUDA, MoreTestCPU, MoreTestCUDA\n"
+    assert text_of(found[JIT]) == expected
 
 
 def test_who_imports_all_there_is_gets_it_without_a_change(tmp_path: Path) -> None:
