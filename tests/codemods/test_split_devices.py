@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codemods.plan import Options
+from codemods.run import migrate as migrate_tree
+from hwlint.config import Settings
+from hwlint.discover import Discovery
 from tests.codemods.harness import check_invariants, migrate, migrated, reasons
 from tests.support import run_torch_tests
 
@@ -414,3 +418,34 @@ def _counted(python: Path, folder: Path, text: str) -> list[tuple[str, str]]:
     assert run.returncode == 0, run.stderr
     lines = [line.split() for line in run.stderr.splitlines() if line.startswith("test_")]
     return sorted((words[0], words[-1]) for words in lines)
+
+
+ENTRIES = "torch/testing/_internal/common_methods_invocations.py"
+KEYED = SOURCE.replace("    @dtypes(torch.float32)\n", "    @ops([])\n")
+
+
+@pytest.mark.parametrize(
+    ("entries", "splits"),
+    [
+        ("", True),
+        ("DecorateInfo(skip, 'SortTest', 'test_sum')", True),
+        ("DecorateInfo(skip, 'SortTests', 'test_numpy')", True),
+        ("DecorateInfo(skip, 'SortTest', 'test_numpy')", False),
+        ("DecorateInfo(skip, 'SortTest', test_name='test_numpy')", False),
+        ('DecorateInfo(skip, "SortTest",\n    "test_numpy")', False),
+        ("DecorateInfo(skip, 'SortTest', device_type='cpu')", False),
+        ("DecorateInfo(skip, 'SortTest', f'test_{x}')", False),
+        ("DecorateInfo(skip, cls_name='SortTest', test_name='test_numpy')", False),
+    ],
+)
+def test_a_test_that_no_entry_names_may_leave_the_class(tmp_path: Path, entries: str, splits: bool) -> None:
+    """Where the tree holds the entries, they tell."""
+    for path, text in ((ENTRIES, entries), ("test/test_sort.py", KEYED)):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    options = Options(only=("split_devices",), unsafe=True, split=True)
+    (outcome,) = migrate_tree(Settings(), Discovery(tmp_path, ("test/test_sort.py",)), options).outcomes
+    assert bool(outcome.changed) == splits
+    (tmp_path / ENTRIES).unlink()
+    (outcome,) = migrate_tree(Settings(), Discovery(tmp_path, ("test/test_sort.py",)), options).outcomes
+    assert [r.reason for r in outcome.refusals] == ["imported-elsewhere"]
