@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codemods.added_tests import adding_calls
 from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
 from codemods.device_values import Blocked
@@ -209,7 +210,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     owners = owners_of(change.parts)
     if change.further:
-        check_names_in(file, node, change.call)  # The name is gone afterwards.
+        check_names_in(file, node, change.call, _adding(file, node, change))  # The name is gone afterwards.
     else:
         _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
     new = {change.base, *(part.name for part in change.parts[1:])}
@@ -241,6 +242,14 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     if change.call is not None:
         found.append(_further_calls(file, change))
     return found
+
+
+def _adding(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tuple[int, int]]:
+    """The places of the name where tests are added that stay with the class, which runs where it ran."""
+    if change.call is None or change.parts[0].label != "ACCELERATOR":
+        return set()
+    moved = [name for part in change.parts[1:] for name in (*part.tests, *part.helpers)]
+    return adding_calls(file, node.name, change.call.line, moved)
 
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:

@@ -449,3 +449,59 @@ def test_a_test_that_no_entry_names_may_leave_the_class(tmp_path: Path, entries:
     (tmp_path / ENTRIES).unlink()
     (outcome,) = migrate_tree(Settings(), Discovery(tmp_path, ("test/test_sort.py",)), options).outcomes
     assert [r.reason for r in outcome.refusals] == ["imported-elsewhere"]
+
+
+ADDING = """\
+def add_tests(cls):
+    def make(n):
+        def test(self, device):
+            self.assertEqual(n, n)
+
+        return test
+
+    for n in (1, 2):
+        name = f"test_{n}"
+        assert not hasattr(cls, name), f"{name} already in {cls.__name__}"
+        setattr(cls, name, make(n))
+
+
+add_tests(SortTest)
+"""
+
+
+def with_adding(old: str = "", new: str = "") -> str:
+    assert old in ADDING
+    return SOURCE.replace(
+        "instantiate_device_type_tests(SortTest", ADDING.replace(old, new) + "instantiate_device_type_tests(SortTest"
+    )
+
+
+def test_tests_that_a_function_adds_stay_with_the_class() -> None:
+    after = migrated(with_adding(), "split_devices", unsafe=True, split=True)
+    assert "class SortTestCpuOnly(_SortTestBase, TestCase):" in after
+    assert "add_tests(SortTest)\ninstantiate_device_type_tests(SortTest, globals(), allow_mps=True)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("add_tests(SortTest)", "add_tests(SortTest, 1)"),
+        ("add_tests(SortTest)", "made = add_tests(SortTest)"),
+        ("add_tests(SortTest)", "other.add_tests(SortTest)"),
+        ("def add_tests(cls)", "@mine\ndef add_tests(cls)"),
+        ("def add_tests(cls)", "def add_tests(cls, *more)"),
+        ("assert not hasattr(cls, name)", "assert hasattr(cls, name)"),
+        ('f"test_{n}"', 'f"helper_{n}"'),
+        ("name = f", "name = n or f"),
+        ("make(n))", "make(cls))"),
+        ("make(n))", "make(n))\n    KNOWN.append(cls)"),
+        ("self.assertEqual(n, n)", "self.test_numpy(n)"),
+        ("self.assertEqual(n, n)", "getattr(self, 'test_numpy')(n)"),
+        ("def make(n):", "def make(cls):"),
+    ],
+)
+def test_a_function_that_may_do_more_to_the_class_stands_against_it(old: str, new: str) -> None:
+    source = with_adding(old, new)
+    outcome = migrate(source, "split_devices", unsafe=True, split=True)
+    assert outcome.after.decode() == source
+    assert reasons(outcome)["SortTest"] == "name-used-later"
