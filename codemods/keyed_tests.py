@@ -27,7 +27,7 @@ class KeyedTests:
     places: Sequence[NameKey] = ()
     found: dict[str, dict[str, list[tuple[str, int]]]] = field(default_factory=dict)
     """By name of the place: key -> files and lines; line 0 where the file's own name is the key."""
-    named: dict[str, frozenset[str]] = field(default_factory=dict)
+    named: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def in_place(self, place: NameKey) -> dict[str, list[tuple[str, int]]]:
         """All keys of a place in which tests are keyed by the names of files or by strings of JSON."""
@@ -37,16 +37,18 @@ class KeyedTests:
                 known.setdefault(key, []).append((path, line))
         return self.found[place.name]
 
-    def named_with(self, cls: str) -> frozenset[str] | None:
-        """The tests that a text of the tree names together with the class, as the entries of OpInfo, ModuleInfo and
-        OptimizerInfo do; '' where it names the class without one. None where the tree does not hold those entries.
+    def named_with(self, cls: str, path: str) -> frozenset[str] | None:
+        """The tests that a text of the tree but ``path`` names together with the class, as the entries of OpInfo,
+        ModuleInfo and OptimizerInfo do; '' where it names the class without one. None where the tree does not hold
+        those entries.
         """
         if self.root is None or not (self.root / ENTRIES).is_file():
             return None
-        if cls not in self.named:
+        if (cls, path) not in self.named:
             pair = re.compile(rf"""["']{re.escape(cls)}["'](?:,\s*(?:test_name\s*=\s*)?["'](\w+)["'])?""")
-            self.named[cls] = frozenset(m.group(1) or "" for text in _texts(self.root) for m in pair.finditer(text))
-        return self.named[cls]
+            texts = _texts(self.root, path)
+            self.named[cls, path] = frozenset(m.group(1) or "" for text in texts for m in pair.finditer(text))
+        return self.named[cls, path]
 
     def place_of(self, cls: str, test: str) -> str:
         """The file that knows a test by its name, '' for none; ``test`` may hold '*' for what cannot be read."""
@@ -63,10 +65,12 @@ class KeyedTests:
         return ""
 
 
-def _texts(root: Path) -> Iterator[str]:
-    """The Python files that may hold entries."""
+def _texts(root: Path, but: str) -> Iterator[str]:
+    """The Python files that may hold entries, without ``but``."""
     for folder in FOLDERS:
         for path in sorted((root / folder).glob("**/*.py")):
+            if path == root / but:
+                continue
             try:
                 yield path.read_text(encoding="utf-8", errors="replace")
             except OSError:

@@ -194,7 +194,7 @@ def _check_keys(context: Context, cls: LinkedClass, function: Function) -> None:
     decorator = _keyed(function)
     if decorator is None:
         return
-    named = context.keys.named_with(cls.name)
+    named = context.keys.named_with(cls.name, context.path)
     if named is None or {"", function.name} & named:
         text = f"entries of @{decorator.name} may name `{cls.name}` and `{function.name}`"
         raise Blocked("imported-elsewhere", text, decorator.span)

@@ -451,6 +451,30 @@ def test_a_test_that_no_entry_names_may_leave_the_class(tmp_path: Path, entries:
     assert [r.reason for r in outcome.refusals] == ["imported-elsewhere"]
 
 
+@pytest.mark.parametrize(
+    ("decorator", "splits"),
+    [
+        ('@skipOps("SortTest", "test_numpy", [xfail("sum")])', True),
+        ("@skipOps(\n        'SortTest',\n        'test_numpy',\n        FAILURES,\n    )", True),
+        ('@skipOps("SortTest", "test_copy", FAILURES)', False),
+        ('@skipOps("SortTest", NAME, FAILURES)', False),
+        ('@skipOps("Sort" "Test", "test_numpy", FAILURES)', False),
+        ('@mine("SortTest", "test_numpy", FAILURES)', False),
+    ],
+)
+def test_entries_that_a_test_makes_for_itself_go_with_it(tmp_path: Path, decorator: str, splits: bool) -> None:
+    source = KEYED.replace("    @ops([])\n", f"    {decorator}\n    @ops([])\n")
+    for path, text in ((ENTRIES, ""), ("test/test_sort.py", source)):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    options = Options(only=("split_devices",), unsafe=True, split=True)
+    (outcome,) = migrate_tree(Settings(), Discovery(tmp_path, ("test/test_sort.py",)), options).outcomes
+    assert bool(outcome.changed) == splits
+    if splits:
+        moved = outcome.after.decode().partition("class SortTestCpuOnly")[2]
+        assert "SortTestCpuOnly" in moved.partition("def test_numpy")[0]
+
+
 ADDING = """\
 def add_tests(cls):
     def make(n):
