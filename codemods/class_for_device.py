@@ -9,14 +9,19 @@ had to undo that).
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.class_edits import add_parameter, insert_below_class
-from codemods.device_class import member_obstacle
+from codemods.device_class import check_decorators, member_obstacle, members_of_module
 from codemods.device_instantiate import own_name_splices
 from codemods.device_level import doubts
+from codemods.device_members import check_static, ordinary_splices, static_methods
+from codemods.device_signature import decorator_splices
+from codemods.device_suffix import collision, not_restored, shortened
+from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.imports import is_taken
@@ -24,7 +29,7 @@ from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Conte
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
-from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function, Instantiation, Span
+from hwlint.scan.facts import DEVICE_LABELS, Function, Instantiation, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import reach
@@ -49,6 +54,10 @@ class DeviceClassChange(Change):
     names: tuple[tuple[int, str, str], ...] = ()
     replaced: Span | None = None
     """The call of instantiate_parametrized_tests, in whose place the other call comes."""
+    dropped: Span | None = None
+    """The same as a decorator, which goes."""
+    static: tuple[int, ...] = ()
+    """Lines of static methods that become ordinary ones."""
 
 
 class ClassForDevice(Codemod):
@@ -102,7 +111,7 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "generated-class", f"it stands in a `{facts.blocks[-1].keyword}`"
     if facts.dynamic:
         return "dynamic", "members may be added to it that the source does not show"
-    member = member_obstacle(cls)
+    member = _member_obstacle(context, cls)
     if member is not None:
         return member.reason, member.text
     if cls.foreign_instantiations or cls.is_parametrized and _parametrizing(cls) is None:
@@ -121,66 +130,47 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         )
     if is_taken(context.module, INSTANTIATE) or is_taken(context.module, ENUM):
         return "name-taken", "a name it needs means something else in this file"
-    doubled = _doubled(cls, device)
-    if doubled and context.settings.migrate.names == "keep":
-        return "name-doubled", f"{doubled} would get the device into its name twice"
-    collision = _collision(context, cls, device)
-    if collision:
-        return "name-collision", collision
+    kept = not_restored(cls, device)
+    if kept and context.settings.migrate.names == "keep":
+        return "name-doubled", f"{kept} would get the device into its name twice"
+    taken = collision(context, cls, device)
+    if taken:
+        return "name-collision", taken
+    call = _parametrizing(cls)
     for decorator in facts.decorators:
+        if call is not None and call.form == "decorator" and decorator.span == call.span:
+            continue
         if decorator.qualified not in SKIPS and context.catalog.find_decorator(decorator.qualified) is None:
             return "unknown-gate", f"what `@{decorator.name}` does to the class is not known"
     for test in cls.own_tests:
         obstacle = _test_obstacle(context, test)
         if obstacle is not None:
             return obstacle[0], f"{test.name}: {obstacle[1]}"
-    call = _parametrizing(cls)
     try:
-        own_name_splices(
-            context.source(), context.source().class_at(facts.line), call.span if call is not None else None
-        )
+        own_name_splices(context.source(), context.source().class_at(facts.line), _replaced(call))
     except Blocked as blocked:
         return blocked.reason, blocked.text
     return None
 
 
+def _member_obstacle(context: Context, cls: LinkedClass) -> Blocked | None:
+    try:
+        check_static(context, cls)
+    except Blocked as blocked:
+        return blocked
+    return member_obstacle(cls, static_methods(cls))
+
+
 def _parametrizing(cls: LinkedClass) -> Instantiation | None:
-    """The one plain call of instantiate_parametrized_tests that makes the tests of the class."""
+    """The one plain call of instantiate_parametrized_tests that makes the tests of the class, or the decorator."""
     calls = cls.instantiations
-    plain = len(calls) == 1 and calls[0].form == "call" and calls[0].kind == "parametrized"
-    return calls[0] if plain and len(calls[0].arguments) == 1 else None
+    if len(calls) != 1 or calls[0].kind != "parametrized" or calls[0].form == "assignment":
+        return None
+    return calls[0] if len(calls[0].arguments) <= 1 else None
 
 
-def _doubled(cls: LinkedClass, device: str) -> str:
-    """The class or test whose generated name would end in the device twice, '' for none."""
-    if cls.name.lower().endswith(device):
-        return cls.name
-    return next((t.name for t in cls.own_tests if t.name.lower().endswith("_" + device)), "")
-
-
-def _collision(context: Context, cls: LinkedClass, device: str) -> str:
-    """Which name would be there twice afterwards, '' for none."""
-    name = _without(cls.name, device)
-    taken = {c.name for c in context.classes() if c is not cls}
-    for wanted in (name, name + device.upper()):
-        if wanted in taken:
-            return f"there is a class {wanted} already"
-    methods = [m.name for m in cls.facts.methods]
-    for test in cls.own_tests:
-        wanted = _without(test.name, device)
-        if wanted != test.name and (
-            wanted in methods or any(f"self.{test.name}" in m.references for m in cls.facts.methods)
-        ):
-            return f"{test.name} cannot be called {wanted}"
-    return ""
-
-
-def _without(name: str, device: str) -> str:
-    """The name without the device at its end."""
-    if not name.lower().endswith(device):
-        return name
-    short = name[: -len(device)].rstrip("_")
-    return short if short.lower() not in ("", "test", "tests") else name
+def _replaced(call: Instantiation | None) -> Span | None:
+    return call.span if call is not None and call.form == "call" else None
 
 
 def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
@@ -188,19 +178,33 @@ def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
         return "layout", "it is not a plain `def` of the class body"
     if "device" in test.parameters or "devices" in test.parameters:
         return "parametrized", "it takes a device from somewhere else already"
-    known = all(_passes_keywords(context, decorator) for decorator in test.decorators)
-    if not known:
-        unknown = next(d for d in test.decorators if not _passes_keywords(context, d))
-        return "unknown-name", f"whether `@{unknown.name}` passes a device on is not known"
+    try:
+        check_decorators(context, test.decorators, frozenset(gate.span for gate in test.gates), "the test")
+    except Blocked as blocked:
+        return blocked.reason, blocked.text
+    if _reads_of_module(context, test):
+        return "name-taken", "it reads a `device` of the module"
     parametrized = any(d.name.rpartition(".")[2] in ("parametrize", "dtypes", "ops") for d in test.decorators)
     if len(test.parameters) != 1 and not parametrized:
         return "parametrized", "it has parameters that something unknown passes"
     return None
 
 
-def _passes_keywords(context: Context, decorator: Decorator) -> bool:
-    return decorator.qualified in (*SKIPS, "unittest.expectedFailure") or (
-        context.catalog.find_decorator(decorator.qualified) is not None
+def _reads_of_module(context: Context, test: Function) -> bool:
+    """Whether ``device`` is a name of the module that the parameter would hide from the test."""
+    if "device" not in members_of_module(context):
+        return False
+    node = context.source().function_at(test.line)
+    tree = FunctionTree(context.source(), node)
+    names = (n for statement in node.body for n in ast.walk(statement))
+    return any(
+        isinstance(n, ast.Global)
+        and "device" in n.names
+        or isinstance(n, ast.Name)
+        and n.id == "device"
+        and not tree.binds("device")
+        and not tree.is_shadowed("device", n)
+        for n in names
     )
 
 
@@ -208,11 +212,11 @@ def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange
     device = label.lower()
     call = _parametrizing(cls)
     definitions = [(cls.facts.line, cls.name), *((test.line, test.name) for test in cls.own_tests)]
-    dropped = ((line, old, _without(old, device)) for line, old in definitions)
-    names = tuple(one for one in dropped if one[1] != one[2])
+    renamed = {old: new for old, new in shortened(cls, device).items() if old != new}
+    names = tuple((line, old, renamed[old]) for line, old in definitions if old in renamed)
     outer, dot, _ = cls.facts.qualname.rpartition(".")
-    moved = outer + dot + _without(cls.name, device)
-    renames = tuple(((cls.facts.qualname, t.name), (moved, _without(t.name, device))) for t in cls.own_tests)
+    moved = outer + dot + renamed.get(cls.name, cls.name)
+    renames = tuple(((cls.facts.qualname, t.name), (moved, renamed.get(t.name, t.name))) for t in cls.own_tests)
     why = doubts(context, cls, label, [reach(cls, test) for test in cls.own_tests])
     return DeviceClassChange(
         codemod=ClassForDevice.name,
@@ -227,7 +231,9 @@ def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange
         names=names,
         test_lines=tuple(test.line for test in cls.own_tests),
         tag=None if cls.facts.tag is not None and cls.facts.tag.label else tag_change("", cls, label, "safe", ""),
-        replaced=call.span if call is not None else None,
+        replaced=_replaced(call),
+        dropped=call.span if call is not None and call.form == "decorator" else None,
+        static=tuple(method.line for method in static_methods(cls)),
     )
 
 
@@ -235,6 +241,9 @@ def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     found = [add_parameter(file, line) for line in change.test_lines]
     found += own_name_splices(file, node, change.replaced)
+    found += (splice for line in change.static for splice in ordinary_splices(file, line))
+    if change.dropped is not None:
+        found += decorator_splices(file, node, [change.dropped], (), ())
     if change.tag is not None:
         found += tag_splices(file, change.tag)  # type: ignore[arg-type]
     found += (_rename(file, *one) for one in change.names)

@@ -80,7 +80,7 @@ def check_names_in(
             and not (replaced is not None and replaced.holds(span_of(node)))
         ):
             raise Blocked("name-used-later", f"`{cls.name}` is used on line {node.lineno}", span_of(node))
-        if isinstance(node, ast.Constant):
+        if isinstance(node, ast.Constant) and (node.lineno, node.col_offset) not in done:
             raise Blocked("name-used-later", f"`{cls.name}` is named in a string on line {node.lineno}", span_of(node))
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             raise Blocked("name-used-later", f"`{cls.name}` is declared global (line {node.lineno})")

@@ -21,6 +21,7 @@ from codemods.device_imports import INSTANTIATE, ONLY, check_imports, torch_for
 from codemods.device_instantiate import call_splices, own_name_splices
 from codemods.device_level import doubts
 from codemods.device_loops import device_loop
+from codemods.device_main import main_gate
 from codemods.device_members import ordinary_splices, pin_out, pinned_devices, static_methods
 from codemods.device_one_test import tests_of_instantiated
 from codemods.device_parametrized import Parametrized, parametrized_device
@@ -228,14 +229,17 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     needed = any(edit.added or edit.swapped for edit in functions)
     on_xpu = [f.name for f, r, _ in tests if (gates[id(f)].allow_xpu or _names_any(r)) and not _names_cuda(r)]
     xpu = bool(on_xpu)
-    if xpu and len(on_xpu) < len(tests):
-        other = next(f.name for f, _, _ in tests if f.name not in on_xpu)
-        raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {other} on CUDA alone")
+    on_cuda = [(f.name, reached) for f, reached, _ in tests if f.name not in on_xpu]
+    alone = next((name for name, reached in on_cuda if not _skips_xpu(reached)), "")
+    if xpu and alone:
+        raise Blocked("split", f"{on_xpu[0]} runs on XPU as well, {alone} on CUDA alone")
     if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
         raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
+    fixtures = tuple(m.line for m in cls.facts.methods if m.kind == "setup")
+    told = _told_by_main(context, functions, ungated, fixtures)
     above, importers = bound_first(context, cls, ("cpu", "cuda", "xpu") if xpu else ("cpu", "cuda"))
     doubted = doubts(context, cls, "ACCELERATOR", [reached for _, reached, _ in tests])
-    doubted = (*doubted, *(f"{path} imports it" for path in importers))
+    doubted = (*doubted, *told, *(f"{path} imports it" for path in importers))
     return DeviceChange(
         codemod=DeviceParameter.name,
         symbol=cls.facts.qualname,
@@ -263,15 +267,32 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         gone=tuple(sorted(gone)),
         static=tuple(method.line for method in static_methods(cls)),
         pinned=tuple(pinned_devices(context, cls).values()),
-        ungated=tuple(ungated),
-        fixtures=tuple(m.line for m in cls.facts.methods if m.kind == "setup"),
+        ungated=() if told else tuple(ungated),
+        fixtures=fixtures,
         class_removed=removed,
         class_swapped=tuple(dict.fromkeys(s for plan in gates.values() for s in plan.class_swapped)),
-        claims=() if xpu else tuple(edit.line for edit in functions),
+        claims=_claims(functions, [f.line for f, *_ in tests if f.name in on_xpu], bool(on_cuda)),
         arguments=", allow_xpu=True" if xpu else "",
         replaced=call.span if call is not None and call.form == "call" else None,
         instantiate=True,
     )
+
+
+def _told_by_main(
+    context: Context, functions: Sequence[FunctionEdit], ungated: Sequence[int], fixtures: Sequence[int]
+) -> tuple[str, ...]:
+    """The doubt about tests without a gate that may get by without their device, where the end of the file says that
+    they did not run there; nothing where there is no such test, or the end of the file says nothing.
+    """
+    gate = main_gate(context) if ungated else None
+    if gate is None:
+        return ()
+    try:
+        check_reached(context.source(), functions, ungated, fixtures)
+    except Blocked as blocked:
+        if blocked.reason == "uncertain":
+            return (f"{blocked.text} but by `if {gate.name}` at the end of the file",)
+    return ()
 
 
 def _check_test(context: Context, cls: LinkedClass, function: Function) -> None:
@@ -391,6 +412,17 @@ def _names_any(reached: Reach) -> bool:
     return any(
         one.use.device.partition(":")[0] == "accelerator" and one.use.role == "placement" for one in reached.uses
     )
+
+
+def _claims(functions: Sequence[FunctionEdit], on_xpu: Sequence[int], on_cuda: bool) -> tuple[int, ...]:
+    """The lines of what may claim something of CUDA: tests that ran on XPU as well claim nothing that is its own."""
+    return tuple(edit.line for edit in functions if edit.line not in on_xpu) if on_cuda else ()
+
+
+def _skips_xpu(reached: Reach) -> bool:
+    """Whether a decorator of the test leaves it out where there is an XPU, as ``@skipIfXpu`` does."""
+    gates = (one.gate for one in reached.gates if one.scope == "test" and one.gate.form == "decorator")
+    return any([(r.kind, r.value, r.absent) for r in gate.requirements] == [("device", "xpu", True)] for gate in gates)
 
 
 def _names_cuda(reached: Reach) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codemods.device_golden import check_golden
 from codemods.device_helpers import callee_of, is_shared, names_in
-from codemods.device_members import pinned_devices
+from codemods.device_members import READ_NO_DEVICE, pinned_devices
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
@@ -100,10 +100,12 @@ def _check_reach(context: Context, cls: LinkedClass, reach: Reach) -> None:
         if {"self._testMethodName", "self.id"} & set(function.references) and reached.path == context.path:
             raise Blocked("unknown-name", f"{reached.symbol} asks for the name of the test", function.span)
     _check_vendor_classes(context, reach)
-    pins = pinned_devices(context, cls)
     for other in reach.classes:
         uses = [u for u in other.facts.attribute_uses if is_accelerator_use(u)]
-        if other is cls:
+        if uses and other in cls.mro and other.path == context.path:
+            # Those of a base stay: the loader's own base comes before it.
+            known = {base.kind for base in cls.framework_bases} <= READ_NO_DEVICE
+            pins = pinned_devices(context, other) if known else {}
             uses = [u for u in uses if not any(pin.holds(u.span) for pin in pins.values())]
         if uses:
             raise Blocked("shared-helper", f"the body of {other.facts.qualname} names `{uses[0].name}`", uses[0].span)

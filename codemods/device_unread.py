@@ -33,6 +33,11 @@ FORKS = re.compile(r"num_workers|_fork_processes|os\.fork")
 spawns (torch/testing/_internal/common_distributed.py, torch 2.14.1)."""
 
 
+REPEATABLE = frozenset(("unittest", "dynamo", "inductor"))
+"""Kinds of framework bases whose ``setUpClass`` may run at import: it does nothing, or sets what all of their tests run
+with (torch/_dynamo/test_case.py, torch/_inductor/test_case.py, torch 2.14.1)."""
+
+
 def check_class(context: Context, cls: LinkedClass) -> None:
     """Raise Blocked where something about the class keeps its tests as they are."""
     span = class_span(cls.facts)
@@ -115,10 +120,10 @@ def _calls_class_fixture(cls: LinkedClass) -> bool:
     if any(m.name == "setUpClass" for owner in cls.mro for m in owner.facts.methods) or cls.opaque_bases:
         return True
     catalog = cls.suite.catalog
-    pending = [base for base in cls.framework_bases if base.kind != "unittest"]
+    pending = [base for base in cls.framework_bases if base.kind not in REPEATABLE]
     while pending:
         base = pending.pop()
-        if "setUpClass" in base.members and base.kind != "unittest":
+        if "setUpClass" in base.members and base.kind not in REPEATABLE:
             return True
         pending += [found for name in base.bases if (found := catalog.find_base(name)) is not None]
     return False

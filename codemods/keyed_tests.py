@@ -13,6 +13,9 @@ from pathlib import Path
 from hwlint.catalog import NameKey
 from hwlint.suite.ids import UNKNOWN
 
+ENTRIES = "torch/testing/_internal/common_methods_invocations.py"
+"""Where most of the entries stand that skip tests, or expect them to fail, by their class and name."""
+FOLDERS = ("torch/testing/_internal", "test")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -24,6 +27,7 @@ class KeyedTests:
     places: Sequence[NameKey] = ()
     found: dict[str, dict[str, list[tuple[str, int]]]] = field(default_factory=dict)
     """By name of the place: key -> files and lines; line 0 where the file's own name is the key."""
+    named: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def in_place(self, place: NameKey) -> dict[str, list[tuple[str, int]]]:
         """All keys of a place in which tests are keyed by the names of files or by strings of JSON."""
@@ -32,6 +36,19 @@ class KeyedTests:
             for key, path, line in _keys(self.root, place) if self.root is not None else ():
                 known.setdefault(key, []).append((path, line))
         return self.found[place.name]
+
+    def named_with(self, cls: str, path: str) -> frozenset[str] | None:
+        """The tests that a text of the tree but ``path`` names together with the class, as the entries of OpInfo,
+        ModuleInfo and OptimizerInfo do; '' where it names the class without one. None where the tree does not hold
+        those entries.
+        """
+        if self.root is None or not (self.root / ENTRIES).is_file():
+            return None
+        if (cls, path) not in self.named:
+            pair = re.compile(rf"""["']{re.escape(cls)}["'](?:,\s*(?:test_name\s*=\s*)?["'](\w+)["'])?""")
+            texts = _texts(self.root, path)
+            self.named[cls, path] = frozenset(m.group(1) or "" for text in texts for m in pair.finditer(text))
+        return self.named[cls, path]
 
     def place_of(self, cls: str, test: str) -> str:
         """The file that knows a test by its name, '' for none; ``test`` may hold '*' for what cannot be read."""
@@ -46,6 +63,18 @@ class KeyedTests:
                     if cls in key and fnmatchcase(key, form):
                         return places[0][0]
         return ""
+
+
+def _texts(root: Path, but: str) -> Iterator[str]:
+    """The Python files that may hold entries, without ``but``."""
+    for folder in FOLDERS:
+        for path in sorted((root / folder).glob("**/*.py")):
+            if path == root / but:
+                continue
+            try:
+                yield path.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
 
 
 def key_of(place: NameKey, cls: str, test: str) -> str:

@@ -15,7 +15,8 @@ from hwlint.scan.names import dotted
 
 SETTINGS = re.compile(
     r"torch\.(no_grad|enable_grad|inference_mode|set_grad_enabled|autograd\.set_detect_anomaly"
-    r"|backends\.[\w.]+\.flags|(_dynamo|_inductor|_functorch)\.config\.patch)"
+    r"|backends\.[\w.]+\.flags|(_dynamo|_inductor|_functorch)\.config\.patch"
+    r"|_dynamo\.utils\.disable_cache_limit|_inductor\.utils\.fresh(_inductor)?_cache)"
 )
 """Context managers of torch that work as decorators: each wraps with ``functools.wraps`` and hands on all arguments."""
 

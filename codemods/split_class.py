@@ -13,11 +13,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from codemods.added_tests import adding_calls
 from codemods.device_class import check_decorators, members_of_module
 from codemods.device_instantiate import check_names_in
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice, first_line, is_docstring, splice
 from codemods.imported_change import importers_of
+from codemods.own_entries import following, places
 from codemods.plan import CannotEdit, Change, Codemod, Context, ImportedChange, Plan, PlanBuilder
 from codemods.split_labels import doubts_of, labels_of, movable, settled
 from codemods.split_parts import REST, Part, bases_in, helpers_of_one, names_in, owners_of
@@ -215,7 +217,8 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     owners = owners_of(change.parts)
     if change.further:
-        check_names_in(file, node, change.call)  # The name is gone afterwards.
+        done = _adding(file, node, change) | places(node)
+        check_names_in(file, node, change.call, done)  # The name is gone afterwards.
     else:
         _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
     new = {change.base, *(part.name for part in change.parts[1:])}
@@ -224,6 +227,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
         raise Blocked("name-taken", f"`{used.id}` is a name of the module (line {used.lineno})")
     reads = _check_scope(node, owners)
     moved = [_through_base(file, name, change.base) for name in reads]
+    moved += following(file, node, {test: part.name for part in change.parts for test in part.tests})
     chunks = list(_chunks(file, node, owners, moved))
     head = [text for owner, text in chunks if owner == HEAD]
     shared = [text for owner, text in chunks if owner == SHARED]
@@ -247,6 +251,14 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     if change.call is not None:
         found.append(_further_calls(file, change))
     return found
+
+
+def _adding(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tuple[int, int]]:
+    """The places of the name where tests are added that stay with the class, which runs where it ran."""
+    if change.call is None or change.parts[0].label != "ACCELERATOR":
+        return set()
+    moved = [name for part in change.parts[1:] for name in (*part.tests, *part.helpers)]
+    return adding_calls(file, node.name, change.call.line, moved)
 
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:

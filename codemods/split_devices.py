@@ -122,7 +122,7 @@ def _change(context: Context, cls: LinkedClass, labels: Mapping[str, str]) -> De
     check_apart(context, cls)
     for function in cls.own_tests:
         if labels[function.name] not in (first, "GENERIC"):
-            _check_keys(cls, function)
+            _check_keys(context, cls, function)
     plain = split_change(SplitDevices.name, context, cls, labels, first, call)
     splits = len(plain.parts) > 1
     if splits:
@@ -189,9 +189,13 @@ def _keyed(function: Function) -> Decorator | None:
     return next((d for d in function.decorators if d.name.rpartition(".")[2] in KEYED_BY_CLASS), None)
 
 
-def _check_keys(cls: LinkedClass, function: Function) -> None:
+def _check_keys(context: Context, cls: LinkedClass, function: Function) -> None:
+    """Raise Blocked where entries of a test that goes to another class may no longer find it."""
     decorator = _keyed(function)
-    if decorator is not None:
+    if decorator is None:
+        return
+    named = context.keys.named_with(cls.name, context.path)
+    if named is None or {"", function.name} & named:
         text = f"entries of @{decorator.name} may name `{cls.name}` and `{function.name}`"
         raise Blocked("imported-elsewhere", text, decorator.span)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from hwlint.catalog import SETTINGS_PREFIXES, Catalog
 from hwlint.classify.gate_evidence import gates, unread_skip
+from hwlint.classify.idle_attributes import is_idle_attribute
 from hwlint.classify.names import vendor_name
 from hwlint.classify.subject import (
     COMMON_ACCELERATORS,
@@ -96,7 +97,7 @@ def placements(subject: Subject) -> Iterator[Evidence]:
         if use.role not in ("placement", "parametrization") or use.construct == "bare_device":
             continue
         found = [d for d in device_types(use.device) if is_accelerator(d, subject.catalog)]
-        if not found:
+        if not found or is_idle_attribute(subject, reached):
             continue
         where = f"`{use.name}`" + (f" in {use.context}" if use.context else "")
         if use.role == "parametrization" and use.context == "for":

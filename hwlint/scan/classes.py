@@ -63,7 +63,7 @@ def read_class(
         qualname=f"{outer}.{node.name}" if outer else node.name,
         span=span,
         line=node.lineno,
-        bases=tuple(context.names.qualify(base) for base in node.bases),
+        bases=tuple(_base_name(base, context) for base in node.bases),
         base_texts=tuple(source_of(base) for base in node.bases),
         keywords=tuple(k.arg or "**" for k in node.keywords),
         decorators=read_decorators(node.decorator_list, context),
@@ -140,6 +140,36 @@ def block_gates(blocks: tuple[Block, ...], context: ScanContext) -> tuple[Gate, 
         if gate is not None:
             found.append(gate)
     return tuple(found)
+
+
+def _base_name(node: ast.expr, context: ScanContext) -> str:
+    """The dotted name of a base; that of ``other.TestCase`` where the module says ``TestCase = other.TestCase``."""
+    name = context.names.qualify(node)
+    if not isinstance(node, ast.Name) or node.id in context.names.imports or context.tree is None:
+        return name
+    if "base_aliases" not in context.kept:
+        context.kept["base_aliases"] = _aliases_of_classes(context.tree)
+    value = context.kept["base_aliases"].get(node.id)
+    return context.names.qualify(value) if value is not None else name
+
+
+def _aliases_of_classes(tree: ast.Module) -> dict[str, ast.Attribute]:
+    """``A = other.A`` of the module's own statements, where nothing else binds the name."""
+    found: dict[str, ast.Attribute] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Attribute):
+            target = statement.targets[0]
+            if len(statement.targets) == 1 and isinstance(target, ast.Name) and dotted(statement.value):
+                found[target.id] = statement.value
+    if not found:
+        return found
+    bound: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.append(node.id)
+        elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            bound.append(node.name)
+    return {name: value for name, value in found.items() if bound.count(name) == 1}
 
 
 def _class_statements(body: list[ast.stmt], conditional: bool = False) -> Iterator[tuple[ast.stmt, bool]]:

@@ -225,6 +225,42 @@ def test_twins_of_a_device_template() -> None:
     assert verdicts == {"A": "CPU", "B": "ACCELERATOR"}
 
 
+PINNED = """
+    class A(TestCase):
+        device_type = GPU_TYPE
+        def helper(self): self.assertTrue(True)
+        def test_a(self): self.helper()
+"""
+
+
+def test_an_attribute_that_no_test_reads_is_no_evidence() -> None:
+    verdict = judge(PINNED)
+    assert verdict.label == "GENERIC"
+    # A test that names the device itself is one for accelerators as before.
+    both = judge(PINNED + "    def test_b(self): torch.ones(2, device=GPU_TYPE)\n".replace("    def", "        def"))
+    assert {t.name: t.label for t in both.tests} == {"test_a": "GENERIC", "test_b": "ACCELERATOR"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.assertTrue(True)", "torch.ones(2, device=self.device_type)"),
+        ("self.helper()", "self.unknown()"),
+        ("def test_a", "@skipCUDAIfNoMagma\n        def test_a"),
+        ("def test_a", "@mystery\n        def test_a"),
+        ("(TestCase)", "(DTensorTestBase)"),
+        ("(TestCase)", "(Unknown)"),
+        ("    class A", "    torch.set_default_device(GPU_TYPE)\n    class A"),
+        ("self.helper()", "read(self)"),
+        ("    def test_a", "    def test_b(self): torch.ones(2, device=self.device_type)\n        def test_a"),
+    ],
+)
+def test_an_attribute_that_may_be_read_is_evidence(old: str, new: str) -> None:
+    source = PINNED.replace(old, new, 1) + "    def read(test): return test.device_type\n"
+    assert source.startswith(PINNED) is False
+    assert {t.name: t.label for t in judge(source).tests}["test_a"] != "GENERIC"
+
+
 def test_a_class_about_a_device_module() -> None:
     names = (
         "memory_stats memory_snapshot mem_get_info memory_reserved ipc_collect utilization current_stream Stream Event "

@@ -149,6 +149,27 @@ def test_set_up_of_the_class_does_not_matter_where_the_name_is_asked_for_already
     assert "test_a(self, device)" in migrated(class_of(a_test(), other, first=fixture), NAME)
 
 
+@pytest.mark.parametrize("module", ["torch._dynamo.test_case", "torch._inductor.test_case"])
+def test_set_up_that_only_sets_what_all_tests_run_with_may_run_at_import(module: str) -> None:
+    source = class_of().replace("import torch\n", f"import torch\nfrom {module} import TestCase as Base\n", 1)
+    assert "test_a(self, device)" in migrated(source.replace("class T(TestCase)", "class T(Base)"), NAME)
+
+
+def test_set_up_that_does_more_may_not() -> None:
+    module = "torch.testing._internal.common_distributed"
+    source = class_of().replace(
+        "import torch\n", f"import torch\nfrom {module} import MultiProcContinousTest as Base\n", 1
+    )
+    outcome = migrate(source.replace("class T(TestCase)", "class T(Base)"), NAME)
+    assert not outcome.changed
+    assert any("setUpClass when the file is imported" in r.text for r in outcome.refusals)
+
+
+def test_a_context_manager_of_torch_hands_the_device_on() -> None:
+    source = class_of(a_test(decorators="@torch._dynamo.utils.disable_cache_limit()"))
+    assert "test_a(self, device)" in migrated(source, NAME)
+
+
 def test_nothing_by_halves() -> None:
     """What stands against one test, or against the class beside its tests, stands against all."""
     other = a_test("torch.ones(2, device=device)", "@onlyNativeDeviceTypes", "self, device", "test_b")

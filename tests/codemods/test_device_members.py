@@ -116,3 +116,20 @@ def test_other_attributes_that_name_a_device_stand_against_it(old: str, new: str
     source = source.replace("class T(TestCase)", "class T(FSDPTest)") if "fsdp" in new else source
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed and reasons(outcome) == {"T": "shared-helper"}
+
+
+IN_A_BASE = PINNED.replace("class T(TestCase):\n    device_type", "class Base:\n    device_type").replace(
+    "    size = 2\n", "    size = 2\n\n\nclass T(Base, TestCase):"
+)
+
+
+def test_attributes_of_a_base_stay_behind_the_base_of_the_loader() -> None:
+    text = checked(IN_A_BASE, NAME, unsafe=True)
+    assert "class Base:\n    device_type = GPU_TYPE\n    device = GPU_TYPE\n" in text
+    assert "        x = torch.ones(self.size, device=device)\n" in text
+
+
+@pytest.mark.parametrize("old", ["x.to(self.device_type)", "self.size"])
+def test_an_attribute_of_a_base_that_is_read_stands_against_it(old: str) -> None:
+    outcome = migrate(IN_A_BASE.replace(old, "x.to(self.device)"), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "shared-helper"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import check_invariants, migrate, migrated, reasons
 
 DEVICE_TYPE = "from torch.testing._internal.common_device_type import instantiate_device_type_tests\n"
 UTILS = "from torch.testing._internal.common_utils import HardwareClassification, TestCase\n"
@@ -234,10 +234,16 @@ def test_what_stands_against_instantiation() -> None:
     assert obstacle("x = 1\n", "class Sub(PoolTest): pass\n") == "subclassed"
     assert obstacle("(TestCase)", "(Unknown, TestCase)") == "unknown-base"
     assert obstacle("def test_pool(self)", "def test_pool(self, device=None)") == "parametrized"
-    assert obstacle("def test_pool(self)", "def test_pool_cuda(self)") == "name-doubled"
+    assert obstacle("def test_pool(self)", "def test_pool_CUDA(self)") == "name-doubled"
     assert obstacle("    def test_pool", "    def test_two(self): pass\n\n    def test_pool") == "dynamic"
-    helper = "    @staticmethod\n    def compute(x):\n        return x\n\n"
+    helper = "    @staticmethod\n    def compute(x):\n        return x\n\n    chosen = compute\n\n"
     assert obstacle("    def test_pool", f"{helper}    def test_pool") == "class-member"
+    helper = "    @classmethod\n    def compute(cls):\n        return cls.size\n\n"
+    assert obstacle("    def test_pool", f"{helper}    def test_pool") == "class-member"
+    read = (
+        'device = "cuda"\n\n\nclass PoolTest(TestCase):\n    def test_pool(self):\n        torch.ones(2, device=device)'
+    )
+    assert obstacle("class PoolTest(TestCase):\n    def test_pool(self):", read) == "name-taken"
     assert obstacle("    def test_pool", "    @mystery\n    def test_pool") == "unknown-name"
     assert obstacle("class PoolTest", "@mystery\nclass PoolTest") == "unknown-gate"
     assert obstacle("x = 1\n", "class PoolTestCUDA(TestCase): pass\n") == "name-collision"
@@ -282,10 +288,66 @@ def test_a_parametrized_class_is_instantiated_in_the_same_place() -> None:
         assert reasons(outcome)["PoolTest"] in ("already-instantiated", "name-used-later")
 
 
-def test_names_are_doubled_only_when_told_apart() -> None:
-    source = POOL.replace("PoolTest", "PoolTestCUDA")
+def test_a_decorator_that_parametrizes_gives_way() -> None:
+    source = PARAMETRIZED + POOL.replace("class PoolTest", "@instantiate_parametrized_tests\nclass PoolTest")
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    text = outcome.after.decode()
+    assert "\n\n\nclass PoolTest(TestCase):\n" in text and "@instantiate" not in text
+    assert 'instantiate_device_type_tests(PoolTest, globals(), only_for="cuda")' in text
+    assert outcome.clean_after
+    unusual = source.replace("@instantiate_parametrized_tests", "@instantiate_parametrized_tests\n@mystery")
+    outcome = migrate(unusual, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert reasons(outcome)["PoolTest"] == "already-instantiated"
+
+
+def test_a_static_method_of_a_vendor_class_becomes_an_ordinary_one() -> None:
+    """The loader copies it as a plain function, which gets the test as its first argument."""
+    helper = "    @staticmethod\n    def compute(x):\n        return x\n\n"
+    source = POOL.replace("    def test_pool", f"{helper}    def test_pool").replace('("x")', '(self.compute("x"))')
+    text = migrated(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert "    def compute(self, x):\n" in text and "@staticmethod" not in text
+
+
+def test_a_device_at_the_end_of_a_name_goes_where_the_loader_puts_it_there_again() -> None:
+    source = POOL.replace("PoolTest", "PoolTestCUDA").replace("test_pool", "test_pool_cuda")
     outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTestCUDA", "CUDA")])
-    assert reasons(outcome) == {"PoolTestCUDA": "name-doubled"}
+    text = outcome.after.decode()
+    assert "class PoolTest(TestCase):" in text and "def test_pool(self, device):" in text
+    fates = {(e.fate, f"{e.after.class_name}.{e.after.name}") for e in outcome.manifest.entries if e.after}
+    assert ("kept", "PoolTestCUDA.test_pool_cuda") in fates
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("PoolTestCuda", "name-doubled"),  # PoolTestCUDA would be another name.
+        ("TestCUDA", "name-doubled"),  # Nothing is left.
+        ("TestNonCUDA", "name-doubled"),
+        ("TestCopyToCUDA", "name-doubled"),
+        ("NamedCUDA", "name-collision"),
+        ("ReadCUDA", "name-collision"),
+        ("SaidCUDA", "name-collision"),
+    ],
+)
+def test_a_name_whose_device_cannot_go_stays(name: str, reason: str) -> None:
+    tail = 'def Named(): pass\n\n\nfor Read in (): pass\nx = "SaidCUDA.test_pool"\n'
+    source = POOL.replace("PoolTest", name) + tail
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[(name, "CUDA")])
+    assert outcome.after.decode() == source
+    assert reasons(outcome) == {name: reason}
+
+
+@pytest.mark.parametrize("other", ["PoolTestCUDA().test_pool_cuda", '"test_pool_cuda"', "test_sample.test_pool_cuda"])
+def test_a_test_that_is_named_elsewhere_keeps_its_device(other: str) -> None:
+    source = POOL.replace("test_pool", "test_pool_cuda") + f"\n\ndef f(self, test_sample):\n    return {other}\n"
+    outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert reasons(outcome) == {"PoolTest": "name-collision"}
+
+
+def test_a_name_that_only_ends_like_a_device_stays() -> None:
+    source = POOL.replace("def test_pool", "def test_gpucuda")
+    text = migrated(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert "def test_gpucuda(self, device):" in text
 
 
 def test_the_device_is_taken_out_of_names_when_configured() -> None:

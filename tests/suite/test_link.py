@@ -149,6 +149,31 @@ def test_calls_pair_with_the_class_of_their_own_branch() -> None:
     assert [c.devices.devices for c in suite.classes_in(PATH)] == [("cuda",), ("cpu",)]
 
 
+ALIASED = """
+    try:
+        from . import bases
+    except ImportError:
+        import bases
+    Shared = bases.Shared
+    class A(Shared):
+        def test_b(self): ...
+    """
+
+
+def test_a_base_by_another_name_of_the_module() -> None:
+    files = {"test/bases.py": "class Shared(TestCase):\n    def test_a(self): ...\n"}
+    suite = suite_of({**files, PATH: ALIASED})
+    assert not get_class(suite, "A").opaque_bases
+    assert [t.function.name for t in get_class(suite, "A").inherited_tests] == ["test_a"]
+    for old, new in (
+        ("bases.Shared\n", "bases.Shared\n    Shared = make(Shared)\n"),  # Bound again.
+        ("    Shared =", "    if True:\n        Shared ="),
+        ("= bases.Shared", "= make()"),
+    ):
+        assert old in ALIASED
+        assert get_class(suite_of({**files, PATH: ALIASED.replace(old, new)}), "A").opaque_bases == ("Shared",)
+
+
 def test_a_cycle_of_imports_ends() -> None:
     suite = suite_of(
         {
