@@ -31,7 +31,7 @@ from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, split_device
 from codemods.device_stops import leading_stops
 from codemods.device_twins import twin_out, twins_of
-from codemods.device_unread import callers
+from codemods.device_unread import callers, check_main
 from codemods.device_values import Blocked, DeviceChange, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
@@ -165,6 +165,7 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     if verdict.confidence == "unsure":
         raise Blocked("uncertain", "it is not sure that its tests are for accelerators")
     check_imports(context)
+    check_main(context)
     check_class(context, cls)
     call = parametrized(cls)
     tests: list[tuple[Function, Reach, Ground]] = []
