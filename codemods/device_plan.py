@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.device_apis import counts_accelerators
 from codemods.device_helpers import callee_of, is_shared, names_in
 from codemods.device_members import pinned_devices
 from codemods.device_passed import with_types
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
-from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
+from codemods.device_values import CLS_TYPE, NO_DEVICE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
 from hwlint.catalog.claims import class_claim
 from hwlint.scan.facts import DeviceUse, Function
@@ -154,7 +155,8 @@ def _link_callees(context: Context, cls: LinkedClass, needs: dict[Key, Needs], t
         for key, need in needs.items():
             for reference, callee in written[key].items():
                 other = needs[callee]
-                if (other.spots or other.callees) and callee not in tests and reference not in need.callees:
+                wants = other.callees or not all(counts_accelerators(spot) for spot in other.spots)
+                if wants and callee not in tests and reference not in need.callees:
                     need.callees[reference] = callee
                     changed = True
 
@@ -228,6 +230,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
         return SELF_TYPE, ""  # A static method gets a `self` (codemods.device_members).
     if not need.callees and all(spot.action == "ask" for spot in need.spots):
         return SELF_TYPE, ""
+    if not need.callees and all(counts_accelerators(spot) for spot in need.spots):
+        return NO_DEVICE, ""
     if "device" in function.parameters:
         raise Blocked(
             "unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span
