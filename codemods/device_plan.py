@@ -220,6 +220,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
     if is_test:
         has = "device" in function.parameters
         return value, "" if has else "device"
+    if not need.callees and all(counts_accelerators(spot) for spot in need.spots):
+        return NO_DEVICE, ""
     if need.called:
         return (DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")), "device"
     if function.name in ("setUpClass", "tearDownClass"):
@@ -230,8 +232,6 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
         return SELF_TYPE, ""  # A static method gets a `self` (codemods.device_members).
     if not need.callees and all(spot.action == "ask" for spot in need.spots):
         return SELF_TYPE, ""
-    if not need.callees and all(counts_accelerators(spot) for spot in need.spots):
-        return NO_DEVICE, ""
     if "device" in function.parameters:
         raise Blocked(
             "unknown-caller", f"{need.reached.symbol} has a `device` of its own, and names one as well", function.span

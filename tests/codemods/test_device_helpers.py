@@ -192,9 +192,14 @@ def per_rank(size):
     return torch.cuda.device_count() // size
 
 
+class Counter:
+    def __init__(self):
+        self.count = torch.cuda.device_count()
+
+
 class A(TestCase):
     def _first(self):
-        return per_rank(2)
+        return per_rank(2) + Counter().count
 
     @unittest.skipIf(not TEST_CUDA, "no CUDA")
     def test_a(self):
@@ -205,5 +210,6 @@ print(per_rank(1))
 """
     text = checked(source, NAME, unsafe=True)
     assert "def per_rank(size):\n    return torch.accelerator.device_count() // size\n" in text
-    assert "    def _first(self):\n" in text
+    assert "    def __init__(self):\n        self.count = torch.accelerator.device_count()\n" in text
+    assert "    def _first(self):\n        return per_rank(2) + Counter().count\n" in text
     assert "torch.ones(self._first(), device=device).numel(), per_rank(2))" in text
