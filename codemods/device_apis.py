@@ -73,6 +73,11 @@ def _positional(file: SourceFile, call: ast.Call | None, spot: Spot) -> list[Spl
     return [Splice(start, end, "")]
 
 
+def counts_accelerators(spot: Spot) -> bool:
+    """Whether the spot becomes a question that needs to be told no device, and has an answer where there is none."""
+    return spot.action == "api" and spot.new == "torch.accelerator.device_count"
+
+
 ApiEdit = Callable[[SourceFile, FunctionTree, ast.expr, "ast.Call | None", DeviceValue, Spot], list[Splice]]
 
 

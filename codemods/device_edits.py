@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from codemods.device_apis import activity_splices, api_splices, backend_map_splices, backend_splices
 from codemods.device_assertions import compare_splices, index_splices, is_device_splices
+from codemods.device_choices import choice_splices
 from codemods.device_literals import (
     move_splices,
     per_rank_splices,
@@ -42,6 +43,7 @@ ACTIONS: dict[str, Action] = {
     "move": move_splices,
     "api": api_splices,
     "ask": ask_splices,
+    "choice": choice_splices,
     "is_device": is_device_splices,
     "activity": activity_splices,
     "backend": backend_splices,

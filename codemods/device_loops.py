@@ -8,7 +8,7 @@ of the test, no turn of it hands anything on to the next, and its variable is us
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codemods.device_passed import other_use
 from codemods.device_questions import Question, is_plain
@@ -20,13 +20,17 @@ from hwlint.scan.facts import DeviceUse, Function, Span
 from hwlint.scan.names import dotted, span_of
 
 
-def device_loop(context: Context, function: Function) -> tuple[Loop, tuple[Question, ...]] | None:
+def device_loop(
+    context: Context, function: Function, gone: Collection[Span] = ()
+) -> tuple[Loop, tuple[Question, ...]] | None:
     """The loop over devices that is all of the test, and what its list asks the host; None where it has none.
 
+    What stands at ``gone`` does not count, nor does the CPU in ``for other in [device, "cpu"]:``, which stays.
     Raises Blocked where it is more than a loop over the devices that there are.
     """
-    over = [use for use in function.uses if use.role == "parametrization" and use.context == "for"]
-    if not over:
+    listed_uses = (use for use in function.uses if use.role == "parametrization" and use.context == "for")
+    over = [use for use in listed_uses if not any(span.holds(use.span) for span in gone)]
+    if all(use.device == "cpu" for use in over):
         return None
     file = context.source()
     tree = FunctionTree(file, file.function_at(function.line))

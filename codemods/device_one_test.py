@@ -7,6 +7,7 @@ from codemods.device_class import check_decorators
 from codemods.device_fakes import check_fakes
 from codemods.device_golden import check_golden
 from codemods.device_imports import check_torch, torch_for
+from codemods.device_passed import with_types
 from codemods.device_plan import is_accelerator_use
 from codemods.device_spots import Ground, spots_of
 from codemods.device_unread import first_to_ask
@@ -62,7 +63,7 @@ def _one_test(codemod: str, context: Context, cls: LinkedClass, function: Functi
             and any(is_accelerator_use(u) for u in other.function.uses)
         ):
             raise Blocked("shared-helper", f"{other.symbol} names a device itself", other.function.span)
-    spots = spots_of(placements, ground)
+    spots = with_types(context, function, spots_of(placements, ground))
     if not spots:
         return None
     takes = "device" in function.parameters

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codemods.device_changes import value_of
+from codemods.device_choices import Choice, device_choices
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
 from codemods.device_fakes import check_fakes
@@ -31,10 +32,11 @@ from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import Ground, split_device
 from codemods.device_stops import leading_stops
 from codemods.device_twins import twin_out, twins_of
-from codemods.device_unread import callers
+from codemods.device_unread import callers, check_main
 from codemods.device_values import Blocked, DeviceChange, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
 from codemods.edit import SourceFile, Splice
+from codemods.generic_gates import compiles
 from codemods.imported_change import bound_first, importers_of
 from codemods.plan import Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.rules.home import home_device
@@ -165,9 +167,9 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     if verdict.confidence == "unsure":
         raise Blocked("uncertain", "it is not sure that its tests are for accelerators")
     check_imports(context)
+    check_main(context)
     check_class(context, cls)
     call = parametrized(cls)
-    compiled = any(b.kind == "inductor" for b in cls.framework_bases)
     tests: list[tuple[Function, Reach, Ground]] = []
     gates: dict[int, GatePlan] = {}
     ungated: list[int] = []
@@ -177,12 +179,17 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     unread = unread_gates(context, cls, [reach(cls, f) for f in remaining])
     for function in remaining:
         reached = reach(cls, function)
-        traced = compiled or any("traced" in r.function.flags for r in reached.functions)
-        asked = questions_of(context, cls, function, reached.gates)
-        loop, asked_by_loop = device_loop(context, function) or (None, ())
+        traced = compiles(context, cls, reached)
+        choices = device_choices(context, function)
+        asked = tuple(
+            question
+            for question in questions_of(context, cls, function, reached.gates)
+            if not any(choice.span.holds(question.span) for choice in choices)
+        )
+        loop, asked_by_loop = device_loop(context, function, [choice.span for choice in choices]) or (None, ())
         if loop is not None:
             loops[function.line] = loop
-        questions = (*asked, *asked_by_loop)
+        questions = (*asked, *asked_by_loop, *(question for choice in choices for question in choice.asked))
         plan = plan_gates(
             reached.gates,
             function,
@@ -199,8 +206,11 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         if over is not None:
             plan = _with_parametrization(plan, over)
             parametrizations[function.line] = over
-        span = over.span if over is not None else loop.span if loop is not None else None
-        needs = plan.needs_accelerator if over is not None else _needs_accelerator(context, plan, reached, asked, span)
+        given_up = tuple(one.span for one in (over, loop, *choices) if one is not None)
+        needs = plan.needs_accelerator
+        if over is None:
+            needs = _needs_accelerator(context, plan, reached, asked, given_up)
+        _check_chosen(function, choices, plan)
         if any(twin.other is function for twin in twins):
             needs, plan = False, _with_twin(plan, function)
         if needs and context.settings.migrate.add_cpu and not plan.kept and not _calls_device_api(reached):
@@ -209,7 +219,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         if needs and not plan.needs_accelerator:
             ungated.append(function.line)
         gates[id(function)] = replace(plan, needs_accelerator=needs)
-        tests.append((function, reached, Ground(context.catalog, context.settings, needs, span, asked)))
+        chosen = tuple((choice.span, choice.name) for choice in choices)
+        tests.append((function, reached, Ground(context.catalog, context.settings, needs, given_up, chosen, asked)))
     value = value_of(cls)
     renamed = {twin.other.line: twin.name for twin in twins}
     functions = _with_loops(_with_all_gates(plan_functions(context, cls, tests, value), cls, gates), loops)
@@ -305,6 +316,13 @@ def _check_test(context: Context, cls: LinkedClass, function: Function) -> None:
         raise Blocked("parametrized", f"`{function.name}` takes `devices` from elsewhere", function_span(function))
 
 
+def _check_chosen(function: Function, choices: Sequence[Choice], plan: GatePlan) -> None:
+    """Raise Blocked where the test chooses no device on the CPU, and nothing keeps it from running there."""
+    for choice in choices:
+        if not choice.complete and not plan.needs_accelerator:
+            raise Blocked("unknown-gate", f"`{function.name}` has no device where there is no accelerator", choice.span)
+
+
 def _with_parametrization(plan: GatePlan, over: Parametrized) -> GatePlan:
     """The gates of a test that ran on a list of devices. Raises Blocked."""
     if over.on_cpu and plan.needs_accelerator:
@@ -328,7 +346,7 @@ def _with_twin(plan: GatePlan, function: Function) -> GatePlan:
 
 
 def _needs_accelerator(
-    context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question], gone: Span | None
+    context: Context, plan: GatePlan, reached: Reach, asked: Sequence[Question], gone: Sequence[Span]
 ) -> bool:
     """Whether the test ran on an accelerator alone, or not at all; ``gone``: what stands there does not count."""
     if plan.needs_accelerator:
@@ -342,7 +360,7 @@ def _needs_accelerator(
             continue
         if "cpu" in types or _chosen(one.use, reached):
             continue
-        if one.path == context.path and (sheltered(use.span, asked) or gone is not None and gone.holds(use.span)):
+        if one.path == context.path and (sheltered(use.span, asked) or any(span.holds(use.span) for span in gone)):
             continue
         return True
     return False

@@ -7,15 +7,18 @@ The loader passes 'cuda:0' where a loop or a list of parameters had 'cuda': a te
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
+from dataclasses import replace
 
 from codemods.device_spots import TAKES_TYPE
 from codemods.device_tree import FunctionTree
+from codemods.device_values import Spot
 from codemods.plan import Context
 from hwlint.scan.facts import Function
 from hwlint.scan.names import dotted
 
 
-def other_use(context: Context, tree: FunctionTree, name: str, seen: frozenset[str] = frozenset()) -> int:
+def other_use(context: Context, tree: FunctionTree, name: str, seen: Set[str] = frozenset()) -> int:
     """The line on which ``name`` is used as anything but a device, in the function or a helper that it is passed to; 0
     for none.
     """
@@ -26,10 +29,41 @@ def other_use(context: Context, tree: FunctionTree, name: str, seen: frozenset[s
     return 0
 
 
-def _is_device(context: Context, tree: FunctionTree, node: ast.Name, seen: frozenset[str]) -> bool:
+def with_types(context: Context, function: Function, spots: tuple[Spot, ...]) -> tuple[Spot, ...]:
+    """The spots of a function of the module, those of bare types that a helper has to get as such marked so."""
+    bare = [spot for spot in spots if spot.action == "value" and ":" not in spot.old]
+    if not bare:
+        return spots
+    tree = FunctionTree(context.source(), context.source().function_at(function.line))
+    typed = {spot for spot in bare if any(_asks_for_type(context, tree, node) for node in tree.nodes_at(spot.span))}
+    return tuple(replace(spot, action="type") if spot in typed else spot for spot in spots)
+
+
+def _asks_for_type(context: Context, tree: FunctionTree, node: ast.expr) -> bool:
+    """Whether a helper of the module, as whose argument ``node`` stands, uses it as anything but a device: what was a
+    bare type has to be one.
+    """
+    keyword, call = _call_of(tree, node)
+    if not isinstance(call, ast.Call) or call.func is node:
+        return False
+    written = dotted(call.func)
+    owner, _, last = written.rpartition(".")
+    if owner not in ("", "self", "cls"):
+        return False
+    return any(
+        _parameter_for(helper, call, node, keyword) and not _takes_device(context, helper, call, node, keyword, {last})
+        for helper in _helpers(context, last)
+    )
+
+
+def _call_of(tree: FunctionTree, node: ast.expr) -> tuple[str, ast.AST | None]:
+    """The keyword as which ``node`` is passed, '' for none and '**' where it is unpacked; and what is around that."""
     parent = tree.parent(node)
-    keyword = parent.arg or "**" if isinstance(parent, ast.keyword) else ""
-    call = tree.parent(parent) if isinstance(parent, ast.keyword) else parent
+    return (parent.arg or "**", tree.parent(parent)) if isinstance(parent, ast.keyword) else ("", parent)
+
+
+def _is_device(context: Context, tree: FunctionTree, node: ast.Name, seen: Set[str]) -> bool:
+    keyword, call = _call_of(tree, node)
     if not isinstance(call, ast.Call) or call.func is node:
         return False
     written = dotted(call.func)
@@ -38,30 +72,33 @@ def _is_device(context: Context, tree: FunctionTree, node: ast.Name, seen: froze
         return False
     head, _, rest = written.partition(".")
     if written == last or head == "self" and rest == last:
-        helper = _helper(context, last)
-        if helper is not None:
-            return last in seen or _takes_device(context, helper, call, node, keyword, seen | {last})
+        helpers = _helpers(context, last)
+        if len(helpers) == 1:
+            return last in seen or _takes_device(context, helpers[0], call, node, keyword, seen | {last})
     if keyword:
         return keyword in ("device", "map_location")
     head = dict(context.module.imports).get(head, head)
     return last == "to" or head == "torch" or head.startswith("torch.")
 
 
-def _helper(context: Context, name: str) -> Function | None:
-    """The one function or method of that name in the module."""
+def _helpers(context: Context, name: str) -> list[Function]:
+    """The functions and methods of that name in the module."""
     module = context.module
-    found = [f for f in (*module.functions, *(m for c in module.classes for m in c.methods)) if f.name == name]
-    return found[0] if len(found) == 1 else None
+    return [f for f in (*module.functions, *(m for c in module.classes for m in c.methods)) if f.name == name]
 
 
 def _takes_device(
-    context: Context, helper: Function, call: ast.Call, node: ast.Name, keyword: str, seen: frozenset[str]
+    context: Context, helper: Function, call: ast.Call, node: ast.expr, keyword: str, seen: Set[str]
 ) -> bool:
     """Whether the helper takes the name as a parameter that it uses as a device."""
+    name = _parameter_for(helper, call, node, keyword)
+    file = context.source()
+    return bool(name) and not other_use(context, FunctionTree(file, file.function_at(helper.line)), name, seen)
+
+
+def _parameter_for(helper: Function, call: ast.Call, node: ast.expr, keyword: str) -> str:
+    """The parameter of the helper that ``node`` is passed as; '' where that cannot be told."""
     parameters = helper.parameters[1:] if helper.parameters[:1] == ("self",) else helper.parameters
     at = call.args.index(node) if node in call.args else -1
     name = keyword or (parameters[at] if 0 <= at < len(parameters) else "")
-    if name not in parameters:
-        return False
-    file = context.source()
-    return not other_use(context, FunctionTree(file, file.function_at(helper.line)), name, seen)
+    return name if name in parameters else ""

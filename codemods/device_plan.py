@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.device_apis import counts_accelerators
 from codemods.device_golden import check_golden
 from codemods.device_helpers import callee_of, is_shared, names_in
 from codemods.device_members import READ_NO_DEVICE, pinned_devices
+from codemods.device_passed import with_types
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
-from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
+from codemods.device_values import CLS_TYPE, NO_DEVICE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
 from hwlint.catalog.claims import class_claim
 from hwlint.scan.facts import DeviceUse, Function
@@ -60,7 +62,7 @@ def plan_functions(
             if key in needs or (reached.function.kind == "test" and key not in grounds):
                 continue
             own = grounds.get(key) or _ground_of(cls, reached, ground)
-            needs[key] = Needs(reached, _spots(cls, reached, own))
+            needs[key] = Needs(reached, _spots(context, cls, reached, own))
     _link_callees(context, cls, needs, set(grounds))
     for key, need in needs.items():
         if _matters(need, key in grounds) and is_shared(cls, need.reached):
@@ -130,19 +132,21 @@ def _check_vendor_classes(context: Context, reach: Reach) -> None:
 def _ground_of(cls: LinkedClass, reached: Reached, ground: Ground) -> Ground:
     """Fixtures run before the test is skipped: on the CPU variant as well."""
     fixture = reached.function.kind == "setup" and not _is_of_other_class(cls, reached)
-    return replace(ground, with_accelerator=False, gone=None) if fixture else replace(ground, gone=None)
+    ground = replace(ground, gone=(), choices=())
+    return replace(ground, with_accelerator=False) if fixture else ground
 
 
-def _spots(cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ...]:
+def _spots(context: Context, cls: LinkedClass, reached: Reached, ground: Ground) -> tuple[Spot, ...]:
     function = reached.function
     asked = within(function.span, ground.questions) if reached.path == cls.path else ()
-    spots = (*spots_of(function.uses, ground), *(Spot(q.span, "ask", new=q.text) for q in asked))
+    chosen = (Spot(span, "choice", name) for span, name in ground.choices)
+    spots = (*spots_of(function.uses, ground), *chosen, *(Spot(q.span, "ask", new=q.text) for q in asked))
     if spots and reached.owner is not None and reached.owner is not cls and not is_shared(cls, reached):
         text = f"{reached.symbol} names `{spots[0].old}`, and belongs to another class"
         raise Blocked("shared-helper", text, spots[0].span)
     if spots and "dynamic" in function.flags and {"eval", "exec"} & set(function.references):
         raise Blocked("string-program", f"{reached.symbol} runs code that is made as text", function.span)
-    return spots
+    return with_types(context, function, spots) if reached.path == context.path else spots
 
 
 def _link_callees(context: Context, cls: LinkedClass, needs: dict[Key, Needs], tests: set[Key]) -> None:
@@ -154,7 +158,8 @@ def _link_callees(context: Context, cls: LinkedClass, needs: dict[Key, Needs], t
         for key, need in needs.items():
             for reference, callee in written[key].items():
                 other = needs[callee]
-                if (other.spots or other.callees) and callee not in tests and reference not in need.callees:
+                wants = other.callees or not all(counts_accelerators(spot) for spot in other.spots)
+                if wants and callee not in tests and reference not in need.callees:
                     need.callees[reference] = callee
                     changed = True
 
@@ -218,6 +223,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
     if is_test:
         has = "device" in function.parameters
         return value, "" if has else "device"
+    if not need.callees and all(counts_accelerators(spot) for spot in need.spots):
+        return NO_DEVICE, ""
     if need.called:
         return (DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")), "device"
     if function.name in ("setUpClass", "tearDownClass"):

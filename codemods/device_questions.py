@@ -79,8 +79,7 @@ def _question(context: Context, function: Function, gate: Gate) -> Question | No
     if node is None or next(tree.scopes_between(node), None) is not None:
         return None
     negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-    asked = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
-    if not _is_name(asked) or tree.binds(dotted(asked).partition(".")[0]):
+    if not is_question(tree, node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
         return None
     requirement = gate.requirements[0]
     region: Span | None
@@ -109,11 +108,12 @@ def _question(context: Context, function: Function, gate: Gate) -> Question | No
     )
 
 
-def _is_name(node: ast.expr) -> bool:
-    """``TEST_CUDA``, ``torch.cuda.is_available()``."""
-    if isinstance(node, ast.Call):
-        return not node.args and not node.keywords and bool(dotted(node.func))
-    return bool(dotted(node))
+def is_question(tree: FunctionTree, node: ast.expr) -> bool:
+    """``TEST_CUDA``, ``torch.cuda.is_available()``: nothing that the function binds itself."""
+    if isinstance(node, ast.Call) and (node.args or node.keywords):
+        return False
+    name = dotted(node.func if isinstance(node, ast.Call) else node)
+    return bool(name) and not tree.binds(name.partition(".")[0])
 
 
 def _span_of_block(body: list[ast.stmt]) -> Span | None:

@@ -109,9 +109,11 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
         return [], edit.spots
     if _is_read_late(tree, edit) and not _mentions(tree, ALIAS) and _first_statement(file, tree.node, "") is not None:
         return [], edit.spots
-    stores = [
-        n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-    ]
+    named = [n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id == name]
+    chosen = next((spot.span for spot in edit.spots if spot.action == "choice" and spot.old == name), None)
+    if chosen is not None and all(_is_behind(n, chosen) and (_reads(n) or chosen.holds(span_of(n))) for n in named):
+        return [], edit.spots  # if TEST_CUDA: device = "cuda": it is made from the parameter, at the same place.
+    stores = [n for n in named if not _reads(n)]
     assigned = tree.parent(stores[0]) if len(stores) == 1 else None
     if not isinstance(assigned, ast.Assign) or len(assigned.targets) != 1 or tree.parent(assigned) is not tree.node:
         raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {tree.node.lineno})")
@@ -132,6 +134,15 @@ def _own_name(file: SourceFile, tree: FunctionTree, edit: FunctionEdit) -> tuple
     if any(span_of(assigned.value).holds(spot.span) for spot in edit.spots):
         return [], edit.spots  # device = torch.device("cuda"): it stays, made from the parameter.
     raise Blocked("name-taken", f"`{name}` is a name of the function's own (line {assigned.lineno})")
+
+
+def _reads(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _is_behind(node: ast.Name, span: Span) -> bool:
+    """Whether the name stands in what is at ``span``, or below."""
+    return (node.lineno, node.col_offset) >= (span.line, span.column)
 
 
 def _is_bound_first(tree: FunctionTree, name: str) -> bool:

@@ -34,8 +34,10 @@ class Ground:
     settings: Settings
     with_accelerator: bool = True
     """It is reached only where there is an accelerator."""
-    gone: Span | None = None
-    """A decorator that goes, whatever it names."""
+    gone: tuple[Span, ...] = ()
+    """Decorators and statements that go, whatever they name."""
+    choices: tuple[tuple[Span, str], ...] = ()
+    """Statements that choose a device, and the name that they bind (codemods.device_choices)."""
     questions: tuple[Question, ...] = ()
     """What it asks of the device: some parts of it are reached only where there is an accelerator."""
 
@@ -63,7 +65,7 @@ def split_device(device: str) -> tuple[tuple[str, ...], str]:
 
 def spots_of(uses: Iterable[DeviceUse], ground: Ground) -> tuple[Spot, ...]:
     """The places that are rewritten among the uses of one function. Raises Blocked for what can neither stay nor go."""
-    staying = (use for use in uses if ground.gone is None or not ground.gone.holds(use.span))
+    staying = (use for use in uses if not any(span.holds(use.span) for span in ground.gone))
     spots = (spot_of(use, _ground_at(use.span, ground)) for use in staying)
     return tuple(spot for spot in spots if spot is not None)
 

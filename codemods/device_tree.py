@@ -51,6 +51,10 @@ class FunctionTree:
             raise Blocked("layout", f"nothing is where it was (line {span.line})", span)
         return min(found, key=lambda n: sum(1 for _ in self.ancestors(n)))
 
+    def nodes_at(self, span: Span) -> list[ast.expr]:
+        """The expressions with exactly that span."""
+        return self.by_span.get(span, [])
+
     def calls_at(self, span: Span, name: str) -> ast.Call:
         """The call of the method ``name`` whose name starts and whose arguments end at ``span``."""
         for nodes in self.by_span.values():

@@ -28,6 +28,7 @@ SKIPS = frozenset(f"unittest.{name}" for name in ("skip", "skipIf", "skipUnless"
 FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(torch\.jit\.)?CompilationUnit")
 """What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
+INITIALIZED = ("_initialized", "is_initialized")
 FORKS = re.compile(r"num_workers|_fork_processes|os\.fork")
 """What may fork, beside multiprocessing: the workers of a DataLoader, a helper, the system call. MultiProcessTestCase
 spawns (torch/testing/_internal/common_distributed.py, torch 2.14.1)."""
@@ -98,6 +99,20 @@ def first_to_ask(context: Context, cls: LinkedClass) -> str:
     if imports or FORKS.search(context.source().text):
         return "the loader then sets the accelerator up before the tests fork"
     return ""
+
+
+def check_main(context: Context) -> None:
+    """Raise Blocked where the file asserts, as it is run, that the accelerator is not set up: the loader does that for
+    the first class that is passed its name.
+    """
+    main = context.module.main
+    if main is None or any(_is_passed_one(other) for other in context.classes()):
+        return
+    for node in ast.walk(context.source().tree):
+        if isinstance(node, ast.Assert) and main.line <= node.lineno <= main.end_line:
+            if any(isinstance(n, ast.Attribute) and n.attr in INITIALIZED for n in ast.walk(node.test)):
+                text = f"line {node.lineno} asserts that no accelerator is set up, and the loader sets it up before"
+                raise Blocked("import-time-gate", text, main)
 
 
 def _is_cpu_alone(cls: LinkedClass) -> bool:

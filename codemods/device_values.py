@@ -56,6 +56,8 @@ class DeviceValue:
 
 SELF_TYPE = DeviceValue("self.device_type", is_type=True)
 CLS_TYPE = DeviceValue("cls.device_type", is_type=True)
+NO_DEVICE = DeviceValue("torch", is_type=True)
+"""That of a function which asks how many accelerators there are, and names no device."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from codemods.device_spots import TAKES_TYPE
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, FunctionEdit, Spot
 from codemods.edit import FunctionNode, SourceFile, statements
+from hwlint.scan.device_mixed import FACTORIES
 from hwlint.scan.names import dotted
 
 PLACES = frozenset("to set_default_device load as_tensor tensor".split())
@@ -181,11 +182,35 @@ def _expects_failure(node: ast.expr) -> bool:
 FRAGILE = re.compile(r"(?i)half|bfloat16|float16|float8|fp8|sparse|compile|triton|quant|cudnn|complex")
 
 
+CONVERSIONS = ("half", "bfloat16")
+"""Methods that give a tensor another dtype on every device; what is computed of it may be missing on the CPU."""
+MAKES = frozenset("to cuda cpu float double setUp setUpClass super functools.partial".split()).union(CONVERSIONS)
+
+
 def check_fixture(file: SourceFile, edit: FunctionEdit) -> None:
     """Raise Blocked where set-up code may not work on the CPU: it runs before the CPU variant is skipped."""
     node = file.function_at(edit.line)
-    for child in (inner for statement in node.body for inner in ast.walk(statement)):
+    inner = [child for statement in node.body for child in ast.walk(statement)]
+    converts = _conversions(inner) if all(_makes(child) for child in inner) else set()
+    for child in inner:
         word = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
-        if FRAGILE.search(word):
+        if FRAGILE.search(word) and id(child) not in converts:
             text = f"`{word}` in {node.name}, which runs before the CPU variant is skipped, may not work there"
             raise Blocked("raises-without-accelerator", text)
+
+
+def _conversions(nodes: Iterable[ast.AST]) -> set[int]:
+    """The ``x.half`` of calls ``x.half()``."""
+    calls = (n.func for n in nodes if isinstance(n, ast.Call) and not n.args and not n.keywords)
+    return {id(func) for func in calls if isinstance(func, ast.Attribute) and func.attr in CONVERSIONS}
+
+
+def _makes(node: ast.AST) -> bool:
+    """Whether the node computes nothing: no operator, and no call but of what makes, moves or converts a tensor."""
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)):
+        return False
+    if not isinstance(node, ast.Call):
+        return True
+    written = dotted(node.func)
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else written
+    return written in FACTORIES or written in MAKES or last in MAKES and written != last

@@ -9,16 +9,35 @@ from __future__ import annotations
 
 import ast
 
-from codemods.plan import Import
+from codemods.plan import Context, Import
 from hwlint.catalog import Flag, load_catalog
 from hwlint.scan.device_places import CONDITIONAL
 from hwlint.scan.facts import Decorator, Gate, Requirement
 from hwlint.scan.gate_conditions import device_requirement, flag_requirements
 from hwlint.scan.names import dotted
+from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import Reach, Reached
 
 TRITON_UTILS = "torch.testing._internal.triton_utils"
 TRITON_ON_CUDA = frozenset((Requirement("device", "cuda"), Requirement("library", "triton")))
 TRITON_ANYWHERE = Import(TRITON_UTILS, "requires_gpu_and_triton")
+
+
+def compiles(context: Context, cls: LinkedClass, reached: Reach) -> bool:
+    """Whether what a test of ``cls`` reaches goes through a compiler that needs triton, in a program that stands in a
+    text as well.
+    """
+    if any(base.kind == "inductor" for base in cls.framework_bases):
+        return True
+    return any("traced" in r.function.flags or _compiles_in_text(context, r) for r in reached.functions)
+
+
+def _compiles_in_text(context: Context, reached: Reached) -> bool:
+    """Whether the function, of the module, holds a text such as ``run = "@torch.compile() ..."``."""
+    if reached.path != context.path:
+        return False
+    nodes = ast.walk(context.source().function_at(reached.function.line))
+    return any(isinstance(n, ast.Constant) and "torch.compile(" in str(n.value) for n in nodes)
 
 
 def asks_triton(gate: Gate, decorator: Decorator | None) -> bool:

@@ -17,6 +17,7 @@ from codemods.device_signature import decorator_splices, function_splices
 from codemods.device_spots import newer_than
 from codemods.device_values import AVAILABLE, Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
+from codemods.generic_gates import compiles
 from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Applicability, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.catalog import ANY_ACCELERATOR, SkipReplacement
@@ -110,7 +111,7 @@ def _one_test(context: Context, cls: LinkedClass, function: Function) -> GateCha
         elif entry is not None and entry.device_aware and entry.role == "blacklist":
             continue  # It asks the device under test.
         elif decorator.span in gates:
-            compiled, bound = _is_compiled(cls, function), _needs_one(context, cls, function)
+            compiled, bound = compiles(context, cls, reach(cls, function)), _needs_one(context, cls, function)
             _gate(context, decorator, gates[decorator.span], takes, draft, compiled, bound)
     if not (draft.removed or draft.swapped):
         return None
@@ -157,12 +158,6 @@ def _needs_one(context: Context, cls: LinkedClass, function: Function) -> bool:
     if restriction(context, cls, function):
         return True
     return any(u.role in ("placement", "api") and u.device.partition(":")[0] in AVAILABLE for u in _uses(cls, function))
-
-
-def _is_compiled(cls: LinkedClass, function: Function) -> bool:
-    if any(b.kind == "inductor" for b in cls.framework_bases):
-        return True
-    return any("traced" in r.function.flags for r in reach(cls, function).functions)
 
 
 def _lazy_condition(context: Context, decorator: Decorator, draft: Draft) -> None:

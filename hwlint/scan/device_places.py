@@ -100,6 +100,8 @@ TORCH = {
     "FixedLayout": (0,),
     "FlexibleLayout": (0,),
     "RemoteModule": (0,),
+    "MLPModule": (0,),
+    "MLPStacked": (0,),
     "gather": (1,),
     "is_big_gpu": (0,),
     "move_to": ALL,

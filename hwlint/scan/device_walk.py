@@ -247,14 +247,22 @@ class ExpressionWalker(ValueReader):
         self.visit(node.value, place)
 
     def dictionary(self, node: ast.Dict, place: Place) -> None:
+        moves = place.role == "unknown" and all(self._is_device_text(key) for key in node.keys)
         for key, value in zip(node.keys, node.values):
             where = place if place.role in ("parametrization", "placement", "ignored", "text") else UNKNOWN
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 named = by_name(key.value, f"{{{key.value!r}:}}")
                 where = named if named is not UNKNOWN else where
+                if moves:
+                    where = Place("placement", f"{{{key.value!r}:}}")
             if key is not None:
                 self.visit(key, IGNORED if place.role == "ignored" else Place("key", "dict key", False))
             self.visit(value, where)
+
+    def _is_device_text(self, node: ast.expr | None) -> bool:
+        """Whether the key of a dict is a device: in ``{"cpu": "cuda:0"}`` what is on the one goes to the other."""
+        text = node.value if isinstance(node, ast.Constant) else None
+        return isinstance(text, str) and bool(self.words.device_of_text(text))
 
     def subscript(self, node: ast.Subscript, place: Place) -> None:
         if isinstance(node.value, ast.Dict):

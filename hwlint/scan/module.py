@@ -407,14 +407,21 @@ def _deep_tests(text: str) -> tuple[int, ...]:
 
 
 def _helper_parameters(body: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
+    """Parameters of the module's functions, and of methods under 'Class.method': those of bases above it included."""
     found: dict[str, tuple[str, ...]] = {}
+    methods: dict[str, dict[str, tuple[str, ...]]] = {}
     for node in _statements(body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found[node.name] = parameters(node)
         elif isinstance(node, ast.ClassDef):
+            own: dict[str, tuple[str, ...]] = {}
+            for base in reversed(node.bases):
+                own |= methods.get(dotted(base), {})
             for child in node.body:
                 if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    found[f"{node.name}.{child.name}"] = parameters(child)
+                    own[child.name] = parameters(child)
+            methods[node.name] = own
+            found |= {f"{node.name}.{name}": given for name, given in own.items()}
     return found
 
 

@@ -50,6 +50,12 @@ def test_a_class_that_reads_none_of_it_does_not_mind() -> None:
     assert "    def test_t(self, device):\n        self.assertEqual(helper(2).to(device).sum(), 2)\n" in text
 
 
+def test_a_setting_of_cuda_s_own_is_there_for_its_tests_as_before() -> None:
+    setting = "    torch.cuda.memory._set_allocator_settings(NAMES)\n"
+    text = checked(SOURCE.replace("    import triton\n", f"    import triton\n{setting}"), NAME, unsafe=True)
+    assert setting in text and "    def test_t(self, device):\n" in text
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

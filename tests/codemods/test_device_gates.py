@@ -112,6 +112,13 @@ def test_whichever_accelerator_there_is() -> None:
     assert "instantiate_device_type_tests(T, globals())" in changed(source)
 
 
+def test_a_gate_of_a_module_of_the_suite_s_own() -> None:
+    source = class_with("@pytorch_test_common.skipIfNoCuda").replace(
+        "import torch\n", "import pytorch_test_common\nimport torch\n", 1
+    )
+    assert gates_after(source) == ["@onlyAccelerator"]
+
+
 def plan_of(devices: str, compiled: bool = False) -> GatePlan:
     """The plan for a test that asks for one of several devices."""
     span = Span(2, 5, 2, 30)

@@ -179,3 +179,37 @@ def test_two_classes_that_name_the_device_in_different_ways_share_nothing() -> N
     source = head + SHARED.replace("class B(TestCase)", "class B(MultiProcessTestCase)")
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed and set(reasons(outcome).values()) <= {"shared-helper", "unknown-caller"}
+
+
+def test_a_helper_that_counts_devices_needs_none() -> None:
+    source = """\
+import unittest
+import torch
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+def per_rank(size):
+    return torch.cuda.device_count() // size
+
+
+class Counter:
+    def __init__(self):
+        self.count = torch.cuda.device_count()
+
+
+class A(TestCase):
+    def _first(self):
+        return per_rank(2) + Counter().count
+
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_a(self):
+        self.assertEqual(torch.ones(self._first(), device="cuda").numel(), per_rank(2))
+
+
+print(per_rank(1))
+"""
+    text = checked(source, NAME, unsafe=True)
+    assert "def per_rank(size):\n    return torch.accelerator.device_count() // size\n" in text
+    assert "    def __init__(self):\n        self.count = torch.accelerator.device_count()\n" in text
+    assert "    def _first(self):\n        return per_rank(2) + Counter().count\n" in text
+    assert "torch.ones(self._first(), device=device).numel(), per_rank(2))" in text

@@ -10,7 +10,7 @@ from codemods.pipeline import Outcome
 from codemods.run import migrate as migrate_tree
 from hwlint.config import Settings
 from hwlint.discover import Discovery
-from tests.codemods.harness import check_invariants, migrate
+from tests.codemods.harness import check_invariants, migrate, reasons
 
 NAME = "device_parameter"
 SOURCE = """\
@@ -118,3 +118,16 @@ def test_a_parametrized_test_that_the_tree_knows_asks(tmp_path: Path) -> None:
     (tmp_path / "test/dynamo_skips/SumTest.test_sum_n_1").write_text("")
     (outcome,) = migrate_tree(Settings(), discovery).outcomes
     assert not outcome.changed and "knows SumTest.test_sum_* by its name" in outcome.held[0].description
+
+
+MAIN = """
+if __name__ == "__main__":
+    assert not torch.cuda._initialized, "no context here"
+    run_tests()
+"""
+
+
+def test_a_file_that_asserts_that_cuda_is_not_set_up_is_left() -> None:
+    """The loader sets it up to learn the name of the device, when the file is imported."""
+    assert reasons(migrate(f"{SOURCE}{MAIN}", NAME, unsafe=True)) == {"SumTest": "import-time-gate"}
+    assert migrate(f"{SOURCE}{MAIN.replace('torch.cuda._initialized', 'DEBUG')}", NAME).changed

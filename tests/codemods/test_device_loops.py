@@ -85,6 +85,13 @@ for n in (1, 2):
     )
 
 
+def test_a_list_of_the_cpu_alone_stays() -> None:
+    source = source_with('for other in ["cpu"]:\n    torch.ones(2, device=other).to("cuda")')
+    source = source.replace("    def test_t", '    @unittest.skipIf(not TEST_CUDA, "x")\n    def test_t')
+    text = checked(f"import unittest\n{source}", NAME, unsafe=True)
+    assert '        for other in ["cpu"]:\n            torch.ones(2, device=other).to(device)\n' in text
+
+
 USE = "torch.ones(2, device=device)"
 
 

@@ -389,8 +389,20 @@ def test_a_tag_that_says_otherwise_keeps_the_class() -> None:
 
 
 def test_set_up_that_may_not_work_on_the_cpu_keeps_the_class() -> None:
+    for value in (
+        "torch.mm(torch.ones(1).cuda(), x.half())",
+        "torch.ones(1).cuda().half() * 2",
+        'torch.ones(1, dtype=torch.half, device="cuda")',
+        "torch.ones(1).cuda().to_sparse()",
+    ):
+        fixture = f"\n    def setUp(self):\n        super().setUp()\n        self.x = {value}\n"
+        assert refusal(class_with("torch.ones(1).cuda()", after=fixture)) == "raises-without-accelerator", value
+
+
+def test_a_conversion_works_on_the_cpu() -> None:
     fixture = "\n    def setUp(self):\n        super().setUp()\n        self.x = torch.ones(1).cuda().half()\n"
-    assert refusal(class_with("torch.ones(1).cuda()", after=fixture)) == "raises-without-accelerator"
+    text = change(class_with("torch.ones(1).cuda()", after=fixture))
+    assert "self.x = torch.ones(1).to(self.device_type).half()\n" in text
 
 
 def test_a_class_for_one_device_is_left_without_a_word() -> None:

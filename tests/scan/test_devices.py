@@ -21,6 +21,7 @@ IMPORTS = {
     "amp_autocast": "torch.cuda.amp.autocast",
     "tc": "torch.cuda",
     "ProfilerActivity": "torch.profiler.ProfilerActivity",
+    "MLPModule": "torch.testing._internal.distributed._tensor.common_dtensor.MLPModule",
     "GPU_TYPE": "torch.testing._internal.inductor_utils.GPU_TYPE",
     "DEVICE_COUNT": "torch.testing._internal.common_fsdp.DEVICE_COUNT",
     "os": "os",
@@ -67,6 +68,7 @@ PLACEMENTS = [
     ('os.environ.get("MY_DEVICE", "cuda")', "cuda"),
     ('spec(placements=["rank:1/cuda:1"])', "cuda:1"),
     ('op.sample_inputs("cuda", torch.float)', "cuda"),
+    ('MLPModule("cuda")', "cuda"),
 ]
 
 
@@ -78,6 +80,9 @@ def test_placement(source: str, device: str) -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        ('load(f, {"cpu": "cuda:0"})', [("string", "key", "cpu"), ("string", "placement", "cuda:0")]),
+        ('f({"cpu": "cuda", name: "cuda"})', [("string", "key", "cpu")] + [("string", "unknown", "cuda")] * 2),
+        ('f({"x": "cuda"})', [("string", "unknown", "cuda")]),
         ("x.cuda()", [("method", "placement", "cuda")]),
         ("x.cuda(1)", [("method", "placement", "cuda")]),
         ("x.cpu().numpy()", [("method", "placement", "cpu")]),
