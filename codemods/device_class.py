@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from codemods.device_members import check_static, pinned_devices, static_methods
+from codemods.device_members import check_pins, check_static, pinned_devices, static_methods
 from codemods.device_values import Blocked
 from codemods.local_decorators import is_transparent, made_by
 from codemods.plan import Context
@@ -46,6 +46,7 @@ def check_class(context: Context, cls: LinkedClass) -> None:
     if kinds - KINDS:
         raise Blocked("policy", f"classes of the {min(kinds - KINDS)} test bases are left to people", span)
     check_static(context, cls)
+    check_pins(context, cls)
     _check_members(cls, span, pinned_devices(context, cls))
     _check_names(context, cls, span)
 
