@@ -93,6 +93,32 @@ def static_methods(cls: LinkedClass) -> tuple[Function, ...]:
     return tuple(m for m in cls.facts.methods if [d.name for d in m.decorators] == ["staticmethod"])
 
 
+def uncalled_class_methods(context: Context, cls: LinkedClass) -> tuple[Function, ...]:
+    """The class methods that nothing calls, neither the module nor a framework base.
+
+    They arrive bound to the class that the loader takes away, which is all the same as long as nobody asks.
+    """
+    asked = _asked_by_bases(cls)
+    found = []
+    for method in cls.facts.methods:
+        if [d.name for d in method.decorators] == ["classmethod"] and method.kind == "helper":
+            named = context.source().mentions.get(method.name, ())
+            if len(named) == 1 and method.name not in asked and not method.name.startswith("_"):
+                found.append(method)
+    return tuple(found)
+
+
+def _asked_by_bases(cls: LinkedClass) -> set[str]:
+    """Members that the framework bases of the class, and theirs, call or look for."""
+    found: set[str] = set()
+    pending = list(cls.framework_bases)
+    while pending:
+        base = pending.pop()
+        found.update((*base.decides, *base.members))
+        pending += [above for name in base.bases if (above := cls.suite.catalog.find_base(name)) is not None]
+    return found
+
+
 def check_static(context: Context, cls: LinkedClass) -> None:
     """Raise Blocked where a static method of ``cls`` cannot become an ordinary one."""
     file = context.source()

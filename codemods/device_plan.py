@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codemods.device_defaults import passed_to
 from codemods.device_helpers import callee_of, is_shared, names_in
-from codemods.device_members import pinned_devices
+from codemods.device_members import pinned_devices, uncalled_class_methods
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
@@ -55,11 +55,12 @@ def plan_functions(
     tests = list(tests)
     grounds = {id(f): ground for f, _, ground in tests}
     needs: dict[Key, Needs] = {}
+    uncalled = {id(method) for method in uncalled_class_methods(context, cls)}
     for _, reach, ground in tests:
         _check_reach(context, cls, reach)
         for reached in reach.functions:
             key = id(reached.function)
-            if key in needs or (reached.function.kind == "test" and key not in grounds):
+            if key in needs or key in uncalled or (reached.function.kind == "test" and key not in grounds):
                 continue
             own = grounds.get(key) or _ground_of(cls, reached, ground)
             needs[key] = Needs(reached, _spots(cls, reached, own))
