@@ -9,7 +9,7 @@ from codemods.device_claims import MAKE_GROUPS
 from codemods.device_nodes import check_visible, is_rank, whole
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked, DeviceValue, Spot
-from codemods.edit import SourceFile, Splice
+from codemods.edit import SourceFile, Splice, statements
 from hwlint.scan.names import dotted
 
 STREAM_MEMBERS = frozenset("wait_stream wait_event record_event synchronize query device stream_id".split())
@@ -41,7 +41,9 @@ def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceV
         return special(file, tree, node, call, value, spot)
     if spot.new.endswith(".stream") and call is not None:
         return _stream_context(file, tree, node, call, value, spot)
-    if spot.new.endswith((".set_device_index", ".set_device_idx")) and (call is None or not _is_index(call)):
+    if spot.new.endswith((".set_device_index", ".set_device_idx")) and (
+        call is None or not _is_index(file, tree, call)
+    ):
         raise Blocked("result-type", f"`{spot.new}` wants an index (line {node.lineno})", spot.span)
     found = [whole(file, node, spot.new.replace("get_device_module(device)", f"get_device_module({value.text})"))]
     if "positional" in spot.note:
@@ -49,12 +51,30 @@ def api_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceV
     return found
 
 
-def _is_index(call: ast.Call) -> bool:
-    """Whether the only argument is an index as far as it can be read: a number or a rank."""
+def _is_index(file: SourceFile, tree: FunctionTree, call: ast.Call) -> bool:
+    """Whether the only argument is an index as far as it can be read: a number or a rank, maybe as a property."""
     if len(call.args) != 1 or call.keywords:
         return False
     given = call.args[0]
-    return isinstance(given.value, int) if isinstance(given, ast.Constant) else is_rank(given)
+    if isinstance(given, ast.Constant):
+        return isinstance(given.value, int)
+    return is_rank(given) or is_rank(_returned_by_property(file, tree, given) or given)
+
+
+def _returned_by_property(file: SourceFile, tree: FunctionTree, node: ast.expr) -> ast.expr | None:
+    """What ``self.name`` is where the class of the method has a property of that name that only returns something."""
+    head, _, name = dotted(node).partition(".")
+    owners = (s for s in statements(file.tree.body) if isinstance(s, ast.ClassDef) and tree.node in s.body)
+    for method in (m for owner in owners for m in owner.body if head == "self" and _is_called(m, name)):
+        assert isinstance(method, ast.FunctionDef)
+        only = method.body[-1]
+        if [dotted(d) for d in method.decorator_list] == ["property"] and len(method.body) == 1:
+            return only.value if isinstance(only, ast.Return) else None
+    return None
+
+
+def _is_called(method: ast.stmt, name: str) -> bool:
+    return isinstance(method, ast.FunctionDef) and method.name == name
 
 
 def _positional(file: SourceFile, call: ast.Call | None, spot: Spot) -> list[Splice]:

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from codemods.device_members import check_static, pinned_devices, static_methods
+from codemods.device_members import (
+    check_pins,
+    check_static,
+    pinned_devices,
+    static_methods,
+    uncalled_class_methods,
+)
 from codemods.device_values import Blocked
 from codemods.imported_change import importers_of
 from codemods.local_decorators import is_transparent, made_by
@@ -46,7 +52,8 @@ def check_class(context: Context, cls: LinkedClass) -> None:
     if kinds - KINDS:
         raise Blocked("policy", f"classes of the {min(kinds - KINDS)} test bases are left to people", span)
     check_static(context, cls)
-    _check_members(cls, span, pinned_devices(context, cls))
+    check_pins(context, cls)
+    _check_members(context, cls, span, pinned_devices(context, cls))
     _check_names(context, cls, span)
 
 
@@ -87,9 +94,9 @@ def member_obstacle(cls: LinkedClass, ordinary: Collection[Function] = ()) -> Bl
     return None
 
 
-def _check_members(cls: LinkedClass, span: Span, pinned: Collection[str]) -> None:
+def _check_members(context: Context, cls: LinkedClass, span: Span, pinned: Collection[str]) -> None:
     """Raise Blocked for a member that stands against it; ``pinned`` are attributes that go."""
-    obstacle = member_obstacle(cls, static_methods(cls))
+    obstacle = member_obstacle(cls, (*static_methods(cls), *uncalled_class_methods(context, cls)))
     if obstacle is not None:
         raise obstacle
     for method in cls.facts.methods:

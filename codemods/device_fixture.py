@@ -3,32 +3,62 @@
 The contract wants the parameter of every test (pytorch/pytorch#190173), also where the base picks the device and the
 test asks ``self.device_type``. It may be there unread where each variant does what the class did before: on an
 accelerator because a gate keeps the CPU out, or on any device because the base's fixture runs on the ``device_type``
-that the loader sets (``DTensorTestBase``): the CPU variant is then what a host without accelerator ran.
+that the loader sets (``DTensorTestBase``): the CPU variant is then what a host without accelerator ran. Behind a gate
+the test need not get to the device in a way that the source shows (pinned memory, a back end of the compiler), as long
+as nothing that it runs says that the accelerator is one vendor's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import ast
+from collections.abc import Collection, Iterator, Sequence
 
 from codemods.device_spots import newer_than
 from codemods.device_values import Blocked, FunctionEdit
+from codemods.edit import FunctionNode, is_docstring
 from codemods.plan import Context
+from hwlint.catalog.claims import gate_claim
 from hwlint.rules.unused_device import finds_device
 from hwlint.scan.facts import Function
 from hwlint.scan.spans import function_span
 from hwlint.suite.model import LinkedClass
+from hwlint.suite.reach import reach
 
 MAY_DIFFER = frozenset(("world_size", "backend"))
 """Members of a fixture that a class may have of its own, as long as they name no accelerator and no back end of one."""
 
 
 def finding_it(context: Context, cls: LinkedClass, gated: Collection[int], free: Collection[int]) -> set[int]:
-    """Lines of tests that get to the device without reading it, whichever of their variants runs.
+    """Lines of tests that may take the device without reading it, whichever of their variants runs.
 
     ``gated`` are the lines of tests that a gate keeps off the CPU, ``free`` those of tests that run on it as well.
     """
     candidates = {*gated, *(free if runs_on_device_type(context, cls) else ())}
-    return {f.line for f in cls.own_tests if f.line in candidates and finds_device(cls, f)}
+    return {
+        f.line
+        for f in cls.own_tests
+        if f.line in candidates and finds_device(cls, f) or f.line in gated and not vendor_word(context, cls, f)
+    }
+
+
+def vendor_word(context: Context, cls: LinkedClass, function: Function) -> str:
+    """A name or text of one vendor's device that the test holds, or what it runs in its module; '' for none."""
+    for reached in reach(cls, function).functions:
+        if reached.path == context.path:
+            for word in _words(context.source().function_at(reached.function.line)):
+                if gate_claim().search(word):
+                    return word
+    return ""
+
+
+def _words(node: FunctionNode) -> Iterator[str]:
+    """The name of the function, and the names and texts of its body, documentation left out."""
+    yield node.name
+    for child in (n for statement in node.body if not is_docstring(statement) for n in ast.walk(statement)):
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield child.value
+        else:
+            yield from (str(getattr(child, key)) for key in ("id", "attr", "arg", "name") if getattr(child, key, None))
 
 
 def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:

@@ -203,7 +203,6 @@ def _availability(gate: Gate, devices: set[str], found: _Collected, compiled: bo
         found.kept = True
         if "cuda" in devices:
             _generic(gate, found, Blocked("capability-gate", f"`{_short(gate)}` asks for triton as well", gate.span))
-            found.allow_xpu = True
         return  # Else it holds on every accelerator, and stays for triton.
     (found.class_removed if on_class else found.removed).append(gate.span)
 

@@ -39,14 +39,14 @@ def is_shared(cls: LinkedClass, reached: Reached) -> bool:
     return reached.owner is not None and reached.owner is not cls and reached.path == cls.path
 
 
-def callee_of(context: Context, cls: LinkedClass, reached: Reached) -> str:
+def callee_of(context: Context, cls: LinkedClass, reached: Reached, has_device: bool = False) -> str:
     """How a method of another class is called: 'Model', '.get_input', 'self._run' for one of a base.
 
-    Raises Blocked where something unseen may call it.
+    ``has_device``: it takes the device already. Raises Blocked where something unseen may call it.
     """
     owner, function = reached.owner, reached.function
     assert owner is not None
-    obstacle = _obstacle(context, cls, owner, function)
+    obstacle = _obstacle(context, cls, owner, function, has_device)
     if obstacle:
         text = f"{reached.symbol} names a device, and belongs to another class: {obstacle}"
         raise Blocked("shared-helper", text, function.span)
@@ -55,7 +55,7 @@ def callee_of(context: Context, cls: LinkedClass, reached: Reached) -> str:
     return owner.name if function.name == "__init__" else f".{function.name}"
 
 
-def _obstacle(context: Context, cls: LinkedClass, owner: LinkedClass, function: Function) -> str:
+def _obstacle(context: Context, cls: LinkedClass, owner: LinkedClass, function: Function, has_device: bool) -> str:
     name = function.name
     for path in context.imported_by(owner.name):
         return f"{path} imports that"
@@ -64,7 +64,7 @@ def _obstacle(context: Context, cls: LinkedClass, owner: LinkedClass, function: 
     plain = function.kind == "helper" or name == "__init__"
     if not plain or function.decorators or function.parameters[:1] != ("self",):
         return "it is no plain method"
-    if "device" in function.parameters:
+    if "device" in function.parameters and not has_device:
         return "it has a `device` already"
     if sum(m.name == name for m in owner.facts.methods) > 1:
         return "it is defined more than once"

@@ -42,4 +42,5 @@ def torch_for(context: Context, edits: Sequence[FunctionEdit]) -> tuple[Import, 
 
 def _reads_torch(edit: FunctionEdit) -> bool:
     own = edit.value.per_rank and bool(edit.spots or edit.pass_to) and not edit.value.is_type
+    own = own or any("torch." in passed.form for passed in edit.passed)
     return own or any(spot.action not in ("value", "move") or "torch." in spot.new for spot in edit.spots)

@@ -31,20 +31,43 @@ def pinned_devices(context: Context, cls: LinkedClass) -> dict[str, Span]:
 
     ``device = GPU_TYPE`` goes as well where no method reads it. It would be copied over what the loader sets.
     """
-    file = context.source()
-    owner = file.class_at(cls.facts.line)
     kinds = {base.kind for base in cls.framework_bases}
-    read = {name for name in PINS if any(_is_of_class(n, cls.name) for n in file.mentions.get(name, ()))}
+    if not kinds <= READ_NO_DEVICE:
+        return {}
+    pins = _pins(context, cls)
+    return {name: pin for name, pin in pins.items() if name == "device_type" or not _is_read(context, cls, name)}
+
+
+def check_pins(context: Context, cls: LinkedClass) -> None:
+    """Raise Blocked where the class, or a base in the module, has a ``device`` that its methods read: it would go on
+    to name the device of the host.
+    """
+    for owner in cls.mro:
+        pin = _pins(context, owner).get("device") if owner.path == context.path else None
+        if pin is not None and any(_is_read(context, one, "device") for one in (cls, owner)):
+            raise Blocked("shared-helper", "the attribute `device` says on which device it runs", pin)
+
+
+def _pins(context: Context, cls: LinkedClass) -> dict[str, Span]:
+    """The statements of the class body that say on which accelerator it runs, by name."""
     found = {}
-    for statement in owner.body if kinds <= READ_NO_DEVICE else ():
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            continue
-        name = dotted(statement.targets[0])
-        use = next((u for u in cls.facts.attribute_uses if u.span == span_of(statement.value)), None)
-        if name in PINS and use is not None and use.device.partition(":")[0] in MEANT:
-            if name == "device_type" or name not in read:
+    for statement in context.source().class_at(cls.facts.line).body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            name = dotted(statement.targets[0])
+            if name in PINS and _device_of(context, cls, statement.value).partition(":")[0] in MEANT:
                 found[name] = span_of(statement)
     return found
+
+
+def _is_read(context: Context, cls: LinkedClass, name: str) -> bool:
+    return any(_is_of_class(n, cls.name) for n in context.source().mentions.get(name, ()))
+
+
+def _device_of(context: Context, cls: LinkedClass, value: ast.expr) -> str:
+    """The device that an attribute of the class holds, maybe by a constant of the module; '' for none."""
+    use = next((u for u in cls.facts.attribute_uses if u.span == span_of(value)), None)
+    constant = next((c for c in context.module.constants if c.name == dotted(value)), None)
+    return use.device if use is not None else constant.device if constant is not None else ""
 
 
 def _is_of_class(node: ast.AST, name: str) -> bool:
@@ -68,6 +91,32 @@ def pin_out(file: SourceFile, line: int, pin: Span) -> Splice:
 def static_methods(cls: LinkedClass) -> tuple[Function, ...]:
     """The methods that are static and nothing else."""
     return tuple(m for m in cls.facts.methods if [d.name for d in m.decorators] == ["staticmethod"])
+
+
+def uncalled_class_methods(context: Context, cls: LinkedClass) -> tuple[Function, ...]:
+    """The class methods that nothing calls, neither the module nor a framework base.
+
+    They arrive bound to the class that the loader takes away, which is all the same as long as nobody asks.
+    """
+    asked = _asked_by_bases(cls)
+    found = []
+    for method in cls.facts.methods:
+        if [d.name for d in method.decorators] == ["classmethod"] and method.kind == "helper":
+            named = context.source().mentions.get(method.name, ())
+            if len(named) == 1 and method.name not in asked and not method.name.startswith("_"):
+                found.append(method)
+    return tuple(found)
+
+
+def _asked_by_bases(cls: LinkedClass) -> set[str]:
+    """Members that the framework bases of the class, and theirs, call or look for."""
+    found: set[str] = set()
+    pending = list(cls.framework_bases)
+    while pending:
+        base = pending.pop()
+        found.update((*base.decides, *base.members))
+        pending += [above for name in base.bases if (above := cls.suite.catalog.find_base(name)) is not None]
+    return found
 
 
 def check_static(context: Context, cls: LinkedClass) -> None:

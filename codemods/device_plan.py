@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from codemods.device_apis import counts_accelerators
+from codemods.device_defaults import passed_to
 from codemods.device_golden import check_golden
 from codemods.device_helpers import callee_of, is_shared, names_in
-from codemods.device_members import READ_NO_DEVICE, pinned_devices
+from codemods.device_members import READ_NO_DEVICE, pinned_devices, uncalled_class_methods
 from codemods.device_passed import with_types
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
@@ -34,6 +35,8 @@ class Needs:
     """As written -> the function it calls that takes the device."""
     called: str = ""
     """How a method of another class is called."""
+    has_device: bool = False
+    """It takes the device already, and its default is all that names one (codemods.device_defaults)."""
 
 
 def is_accelerator_use(use: DeviceUse) -> bool:
@@ -55,18 +58,21 @@ def plan_functions(
     tests = list(tests)
     grounds = {id(f): ground for f, _, ground in tests}
     needs: dict[Key, Needs] = {}
+    uncalled = {id(method) for method in uncalled_class_methods(context, cls)}
     for _, reach, ground in tests:
         _check_reach(context, cls, reach)
         for reached in reach.functions:
             key = id(reached.function)
-            if key in needs or (reached.function.kind == "test" and key not in grounds):
+            if key in needs or key in uncalled or (reached.function.kind == "test" and key not in grounds):
                 continue
             own = grounds.get(key) or _ground_of(cls, reached, ground)
             needs[key] = Needs(reached, _spots(context, cls, reached, own))
     _link_callees(context, cls, needs, set(grounds))
     for key, need in needs.items():
-        if _matters(need, key in grounds) and is_shared(cls, need.reached):
-            need.called = callee_of(context, cls, need.reached)
+        if _matters(need, key in grounds):
+            need.has_device = key not in grounds and _has_device(context, need)
+            if is_shared(cls, need.reached):
+                need.called = callee_of(context, cls, need.reached, need.has_device)
     values = {
         key: _value_of(need, key in grounds, value, by_type)
         for key, need in needs.items()
@@ -74,12 +80,22 @@ def plan_functions(
     }
     for key, (_, parameter) in values.items():
         function = needs[key].reached.function
-        if parameter and needs[key].reached.owner is None and context.imported_by(function.name):
+        takes = parameter or needs[key].has_device
+        if takes and needs[key].reached.owner is None and context.imported_by(function.name):
             path = context.imported_by(function.name)[0]
             raise Blocked(
                 "shared-helper", f"`{function.name}` would take the device, and {path} imports it", function.span
             )
-    return tuple(_edit(key, need, values) for key, need in needs.items() if _matters(need, key in grounds))
+    return tuple(
+        _edit(context, key, need, values, needs) for key, need in needs.items() if _matters(need, key in grounds)
+    )
+
+
+def _has_device(context: Context, need: Needs) -> bool:
+    function = need.reached.function
+    if "device" not in function.parameters or function.decorators or need.callees:
+        return False
+    return passed_to(context.source(), function, need.spots, function.name) is not None
 
 
 def _matters(need: Needs, is_test: bool) -> bool:
@@ -203,13 +219,28 @@ def _helper_called(reference: str, need: Needs, cls: LinkedClass, needs: dict[Ke
     return None
 
 
-def _edit(key: Key, need: Needs, values: dict[Key, tuple[DeviceValue, str]]) -> FunctionEdit:
+def _edit(
+    context: Context, key: Key, need: Needs, values: dict[Key, tuple[DeviceValue, str]], needs: dict[Key, Needs]
+) -> FunctionEdit:
     function = need.reached.function
     own, parameter = values[key]
-    passed = tuple(sorted(name for name, callee in need.callees.items() if values[callee][1]))
+    if need.has_device:
+        return FunctionEdit(function.line, own, called=need.called, required=True)
+    takers = {name: needs[callee] for name, callee in need.callees.items() if values[callee][1]}
+    having = {name: needs[callee] for name, callee in need.callees.items() if needs[callee].has_device}
+    passed = tuple(sorted((*takers, *having)))
+    ways = (passed_to(context.source(), n.reached.function, n.spots, name) for name, n in sorted(having.items()))
     if "device" in function.references and own.text == "device" and not _is_spot_of(need, "device"):
         raise Blocked("name-taken", f"`device` is a name of the module that {need.reached.symbol} reads", function.span)
-    return FunctionEdit(function.line, own, parameter, need.spots, passed, called=need.called)
+    return FunctionEdit(
+        function.line,
+        own,
+        parameter,
+        need.spots,
+        passed,
+        tuple(way for way in ways if way is not None),
+        called=need.called,
+    )
 
 
 def _is_spot_of(need: Needs, name: str) -> bool:
@@ -225,6 +256,8 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
         return value, "" if has else "device"
     if not need.callees and all(counts_accelerators(spot) for spot in need.spots):
         return NO_DEVICE, ""
+    if need.has_device:
+        return DeviceValue("device"), ""
     if need.called:
         return (DeviceValue("device", is_type=True) if value.per_rank else DeviceValue("device")), "device"
     if function.name in ("setUpClass", "tearDownClass"):
@@ -250,4 +283,4 @@ def _value_of(need: Needs, is_test: bool, value: DeviceValue, by_type: bool) -> 
 def helpers_of(edits: Iterable[FunctionEdit], tests: Iterable[Function]) -> Iterator[int]:
     """Lines of the helpers that get a parameter: whoever calls them has to be edited too."""
     lines = {f.line for f in tests}
-    return (edit.line for edit in edits if edit.parameter and edit.line not in lines)
+    return (edit.line for edit in edits if (edit.parameter or edit.required) and edit.line not in lines)

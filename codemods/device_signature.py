@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.class_edits import span_of_argument
+from codemods.device_defaults import default_out, pass_splices
 from codemods.device_edits import spot_splices
 from codemods.device_loops import loop_splices
 from codemods.device_nodes import conditional, statement_out
 from codemods.device_tree import SCOPES, FunctionTree, arguments_of
-from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Spot
+from codemods.device_values import Blocked, DeviceValue, FunctionEdit, Passed, Spot
 from codemods.edit import BLANK, FunctionNode, SourceFile, Splice, first_line, is_docstring
 from hwlint.scan.facts import Span
 from hwlint.scan.names import dotted, span_of
@@ -42,8 +43,11 @@ def function_splices(file: SourceFile, edit: FunctionEdit) -> list[Splice]:
             value = DeviceValue(ALIAS, is_type=True)
     for spot in spots:
         found += spot_splices(file, tree, spot, value)
+    named = {passed.callee: passed for passed in edit.passed}
     for callee in edit.pass_to:
-        found += _pass(file, tree, callee, value)
+        found += _pass(file, tree, callee, value, named.get(callee))
+    if edit.required:
+        found.append(default_out(file, node))
     found += decorator_splices(file, node, edit.removed, edit.swapped, edit.added)
     if edit.rename:
         found.append(_rename(file, node, edit.rename))
@@ -245,8 +249,11 @@ def _rename(file: SourceFile, node: FunctionNode, name: str) -> Splice:
     return Splice(start, start + len(node.name), name)
 
 
-def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue) -> list[Splice]:
-    """``self._p(x)`` -> ``self._p(device, x)``, wherever it is called. Raises Blocked where it is not just called."""
+def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue, named: Passed | None) -> list[Splice]:
+    """``self._p(x)`` -> ``self._p(device, x)``, wherever it is called. Raises Blocked where it is not just called.
+
+    ``named``: it has a parameter for the device, and gets it in its own way.
+    """
     found = []
     for node in ast.walk(tree.node):
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
@@ -269,6 +276,9 @@ def _pass(file: SourceFile, tree: FunctionTree, callee: str, value: DeviceValue)
         opened = file.text.index("(", end)
         if file.text[end:opened].strip(BLANK):
             raise Blocked("layout", f"the call of `{callee}` is spread out (line {node.lineno})")
+        if named is not None:
+            found += pass_splices(file, tree, parent, named, value)
+            continue
         found.append(_first_argument(file, parent, opened + 1, value.place_text))
     return found
 

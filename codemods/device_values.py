@@ -76,6 +76,18 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """How the device is passed to a helper that has a parameter of its own for it (codemods.device_defaults)."""
+
+    callee: str
+    """As it is called: 'helper', 'self.helper', 'Model'."""
+    position: int
+    """Of the parameter among the positional arguments, -1 where it is passed by name alone."""
+    form: str
+    """What is passed, '{}' for the device: the default may be a ``torch.device``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A loop over devices that goes, with the list that it runs over; its body stays."""
 
@@ -97,6 +109,10 @@ class FunctionEdit:
     spots: tuple[Spot, ...] = ()
     pass_to: tuple[str, ...] = ()
     """Callees that get the device as their first argument: 'helper', 'self.helper'."""
+    passed: tuple[Passed, ...] = ()
+    """How those of ``pass_to`` get it that have a parameter of their own for it."""
+    required: bool = False
+    """Its own ``device`` loses its default: whoever calls it passes one."""
     removed: tuple[Span, ...] = ()
     """Decorators that go."""
     added: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import re
 import unittest
 from collections.abc import Iterable, Mapping, Sequence
 
+from codemods.device_defaults import NAME, is_given
 from codemods.device_helpers import check_uses
 from codemods.device_spots import TAKES_TYPE
 from codemods.device_tree import FunctionTree
@@ -97,16 +98,31 @@ def _surely_reaches(
     """Whether the function gets to a place that needs the device, or to a helper that does, under no condition."""
     tree = trees[edit.line]
     seen.add(edit.line)
-    if any(_needs_device(tree, spot) for spot in edit.spots):
+    if any(_needs_device(tree, spot) for spot in edit.spots) or edit.required and _places_parameter(tree):
         return True
     for node in (n for statement in tree.node.body for n in ast.walk(statement)):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             name = node.id if isinstance(node, ast.Name) else node.attr if dotted(node.value) in ("self", "cls") else ""
             other = by_name.get(name)
             if other is not None and other.line not in seen and not _is_conditional(tree, node):
+                if other.required and _is_told(tree, node, edit):
+                    continue
                 if _surely_reaches(trees, other, by_name, seen):
                     return True
     return False
+
+
+def _is_told(tree: FunctionTree, node: ast.expr, edit: FunctionEdit) -> bool:
+    """Whether what stands at ``node``, and has a device to fall back on, is called with another."""
+    call = tree.parent(node)
+    passed = next((one for one in edit.passed if one.callee == dotted(node)), None)
+    return passed is None or not isinstance(call, ast.Call) or is_given(call, passed)
+
+
+def _places_parameter(tree: FunctionTree) -> bool:
+    """Whether the function puts something on the ``device`` that it takes, under no condition."""
+    loads = (n for s in tree.node.body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == NAME)
+    return any(isinstance(n.ctx, ast.Load) and not _is_conditional(tree, n) and _is_placed(tree, n) for n in loads)
 
 
 def _needs_device(tree: FunctionTree, spot: Spot) -> bool:

@@ -250,6 +250,9 @@ class FrameworkBase:
     the host for no device of its own: the CPU variant does what the class did on a host without accelerator."""
     decides: tuple[str, ...] = ()
     """Members that decide on which device its fixture runs."""
+    starts: str = ""
+    """The decorator without which the fixture does nothing on a device, unless the test calls one of ``decides``
+    itself; with ``init_rpc=False`` and a back end of the CPU it does not either. '' where it always acts."""
     has_tests: bool = False
     """It has test methods of its own, which subclasses inherit."""
     members: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
-from hwlint.catalog import SETTINGS_PREFIXES, Catalog
+from hwlint.catalog import SETTINGS_PREFIXES, Catalog, FrameworkBase
 from hwlint.classify.gate_evidence import gates, unread_skip
 from hwlint.classify.idle_attributes import is_idle_attribute
 from hwlint.classify.names import vendor_name
@@ -218,6 +218,8 @@ def fixtures(subject: Subject) -> Iterator[Evidence]:
     for base in subject.cls.framework_bases:
         name = base.name.rpartition(".")[2]
         if base.accelerator_fixture:
+            if base.starts and not is_started(subject, base):
+                continue
             yield subject.evidence(
                 "fixture",
                 "ACCELERATOR",
@@ -241,6 +243,24 @@ def fixtures(subject: Subject) -> Iterator[Evidence]:
                 subject.cls.path,
                 class_span(subject.cls.facts),
             )
+
+
+def is_started(subject: Subject, base: FrameworkBase) -> bool:
+    """Whether the fixture of a base that only acts where it is asked to may act on a device in this test."""
+    for decorator in subject.function.decorators:
+        if decorator.name.rpartition(".")[2] == base.starts:
+            given = {a.name: a.value for a in decorator.arguments if a.known}
+            backend = subject.catalog.collectives.get(str(given.get("backend")))
+            if backend is None or backend.vendor or given.get("init_rpc") is not False:
+                return True
+        elif subject.catalog.find_decorator(decorator.qualified) is None:
+            return True  # It may well be made of the one above.
+    calls = {f"self.{name}" for name in base.decides}
+    if any(calls & set(reached.function.references) for reached in subject.reach.functions):
+        return True
+    # A spec that names devices says that it is about such a group, whoever starts it.
+    placed = (one.use for one in subject.reach.uses if one.use.role == "placement")
+    return any(is_accelerator(device, subject.catalog) for use in placed for device in device_types(use.device))
 
 
 def attributes(subject: Subject) -> Iterator[Evidence]:

@@ -16,6 +16,8 @@ DEVICE_OF_TEST = frozenset(("self.device_type", "self.get_primary_device", "self
 """How a method asks the class that it runs in for the device."""
 PARAMETRIZED = ("deviceCountAtLeast", "ops", "modules", "optims")
 """Decorators that choose by the device what the test gets."""
+KEPT = frozenset(("onlyCPU", "onlyAccelerator"))
+"""Decorators of tests that are not the same on every device: there are some on which they do not run."""
 
 
 def finds_device(cls: LinkedClass, function: Function) -> bool:
@@ -23,7 +25,7 @@ def finds_device(cls: LinkedClass, function: Function) -> bool:
 
     Through the fixture of a framework base, what the class knows of itself, what a decorator passes, or a fixture or
     helper that runs on an accelerator. The parameter is then there for the contract alone, which is no fault of the
-    test: ``hwlint migrate`` adds it there, and only there.
+    test: ``hwlint migrate`` adds it there, and beside ``@onlyAccelerator``.
     """
     if cls.framework_devices or any(d.name.rpartition(".")[2] in PARAMETRIZED for d in function.decorators):
         return True
@@ -48,7 +50,8 @@ class UnusedDevice(Rule):
         "A device parameter that nothing reads makes one copy of the same test per device "
         "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
         "device but one. Where the test gets to its device in another way (the fixture of its base, self.device_type, "
-        "a helper), the parameter is what the contract asks for, and nothing is said."
+        "a helper), or @onlyAccelerator keeps it off the CPU, the parameter is what the contract asks for, and nothing "
+        "is said."
     )
     bad = """\
 import torch
@@ -82,7 +85,7 @@ instantiate_device_type_tests(SubTest, globals())
             return False
         if not (cls.is_instantiated or cls.label == "ACCELERATOR") or home_device(cls):
             return False  # one device only: upstream's contract asks for the parameter all the same
-        if finds_device(cls, function) or any(d.name.rpartition(".")[2] == "onlyCPU" for d in function.decorators):
+        if finds_device(cls, function) or KEPT & {d.name.rpartition(".")[2] for d in function.decorators}:
             return False
         # A body that does nothing (pass, raise NotImplementedError, a skip) is a placeholder.
         return bool(set(function.references) - {"NotImplementedError", "self.skipTest", "unittest", "SkipTest"})

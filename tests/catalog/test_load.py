@@ -149,6 +149,7 @@ def test_framework_bases() -> None:
     assert dtensor.accelerator_fixture and dtensor.device_attribute == "device_type"
     assert dtensor.on_device_type
     assert not any(base.on_device_type for base in bases.values() if not base.accelerator_fixture)
+    assert not any(base.starts for base in bases.values() if not (base.accelerator_fixture and base.decides))
     assert not bases[f"{COMMON}common_distributed.MultiProcessTestCase"].accelerator_fixture
     old = bases[f"{COMMON}common_distributed.MultiProcContinousTest"]
     assert old is bases[f"{COMMON}common_distributed.MultiProcContinuousTest"]

@@ -204,6 +204,42 @@ def test_fixture_of_a_framework_base() -> None:
     assert verdict.label == "ACCELERATOR"
 
 
+@pytest.mark.parametrize(
+    ("decorator", "body", "label"),
+    [
+        ("", "torch.ones(1)", "GENERIC"),
+        ('@with_comms(init_rpc=False, backend="gloo")', "torch.ones(1)", "GENERIC"),
+        ("@parametrize('n', [1])", "torch.ones(1)", "GENERIC"),
+        ("@with_comms", "torch.ones(1)", "ACCELERATOR"),
+        ("@with_comms(init_rpc=False)", "torch.ones(1)", "ACCELERATOR"),
+        ('@with_comms(backend="gloo")', "torch.ones(1)", "ACCELERATOR"),
+        ('@with_comms(init_rpc=False, backend="nccl")', "torch.ones(1)", "ACCELERATOR"),
+        ("@with_comms(init_rpc=False, backend=chosen)", "torch.ones(1)", "ACCELERATOR"),
+        ("@with_group", "torch.ones(1)", "ACCELERATOR"),
+        ("", "self.init_comms(init_rpc=False)", "ACCELERATOR"),
+        ("", "self._start()", "ACCELERATOR"),
+        ("", "ChunkShardingSpec(dim=0, placements=['rank:0/cuda:0'])", "ACCELERATOR"),
+    ],
+)
+def test_a_fixture_that_acts_where_the_test_asks_for_it(decorator: str, body: str, label: str) -> None:
+    verdict = judge(
+        f"""
+        from torch.distributed._shard.sharding_spec import ChunkShardingSpec
+        from torch.testing._internal.common_utils import parametrize
+        from torch.testing._internal.distributed._shard.sharded_tensor import ShardedTensorTestBase, with_comms
+        def with_group(test):
+            return with_comms(test)
+        class A(ShardedTensorTestBase):
+            def _start(self):
+                self.init_pg()
+            {decorator}
+            def test_a(self):
+                {body}
+        """
+    )
+    assert verdict.label == label
+
+
 def test_twins_of_a_device_template() -> None:
     files = {
         "test/templates.py": """

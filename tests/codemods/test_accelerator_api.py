@@ -95,3 +95,22 @@ def test_traced_streams_stay() -> None:
     outcome = migrate(class_with(body), NAME)
     assert not outcome.changed
     assert reasons(outcome) == {"T.test_t": "traced"}
+
+
+@pytest.mark.parametrize(
+    ("value", "changed"),
+    [
+        ("self.rank", True),
+        ("dist.get_rank()", True),
+        ("torch.device('cpu')", False),
+        ("self.rank if self.rank else None", False),
+    ],
+)
+def test_an_index_that_a_property_gives(value: str, changed: bool) -> None:
+    member = f"    @property\n    def place(self):\n        return {value}\n\n"
+    source = class_with("torch.cuda.set_device(self.place)").replace("    @only", f"{member}    @only", 1)
+    outcome = migrate(source, NAME)
+    assert outcome.changed == changed
+    assert changed == (b"        torch.accelerator.set_device_index(self.place)\n" in outcome.after)
+    assert not migrate(source.replace("    @property\n", ""), NAME).changed
+    assert not migrate(source.replace("(self.place)", "(self.other)"), NAME).changed

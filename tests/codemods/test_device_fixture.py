@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.codemods.harness import check_invariants, checked, migrate, reasons
+from tests.support import check
 
 NAME = "device_parameter"
 
@@ -22,16 +23,20 @@ class T(FSDPTest):
 """
 
 
-NO_FIXTURE = """\
+GATED = """\
 import unittest
 import torch
 from torch.testing._internal.common_utils import TEST_CUDA, TestCase
 
 
 class T(TestCase):
+    def _double(self, x):
+        return x + x
+
     @unittest.skipIf(not TEST_CUDA, "no CUDA")
     def test_t(self):
-        torch.ones(2).sum()
+        \"\"\"On CUDA.\"\"\"
+        self.assertTrue(self._double(torch.ones(2).pin_memory()).is_pinned())
 """
 
 
@@ -46,19 +51,51 @@ def test_a_test_that_would_not_use_device_takes_it_where_the_configuration_says_
     assert any('`unused-device = "add"`' in r.text for r in outcome.refusals)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", ""),
-        NO_FIXTURE,
-    ],
-    ids=["no gate", "no fixture"],
-)
-def test_what_does_not_surely_run_on_the_accelerator_does_not_take_it(source: str) -> None:
-    outcome = migrate(source, NAME, unsafe=True)
+def test_a_test_without_gate_does_not_take_it() -> None:
+    outcome = migrate(FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", ""), NAME, unsafe=True)
     assert not outcome.changed
     assert reasons(outcome) == {"T": "unused-device"}
     assert not any("add" in r.text for r in outcome.refusals)
+
+
+def test_a_gate_that_keeps_the_cpu_out_is_enough() -> None:
+    """What the test needs an accelerator for the source need not show, and HW206 says nothing."""
+    text = checked(GATED, NAME, unsafe=True)
+    assert "    @onlyAccelerator\n    def test_t(self, device):\n" in text
+    assert text.endswith("instantiate_device_type_tests(T, globals())\n")
+    assert not check("devices.HW206", text, header=False)
+    assert check("devices.HW206", text.replace("    @onlyAccelerator\n", ""), header=False)
+    assert not migrate(GATED, NAME, unsafe=True, unused_device="instantiated").changed
+
+
+def test_a_gate_that_asks_cuda_for_triton_lets_no_other_accelerator_through() -> None:
+    before = GATED.replace(
+        "TEST_CUDA, TestCase\n", "TestCase\nfrom torch.testing._internal.triton_utils import requires_cuda\n"
+    )
+    before = before.replace('@unittest.skipIf(not TEST_CUDA, "no CUDA")', "@requires_cuda").replace(
+        "_double(", "_fast("
+    )
+    before = before.replace("return x + x", "return torch.compile(lambda y: y + y)(x)")
+    text = checked(before, NAME, unsafe=True)
+    assert "    @onlyAccelerator\n    @requires_gpu_and_triton\n    def test_t(self, device):\n" in text
+    assert text.endswith("instantiate_device_type_tests(T, globals())\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("torch.ones(2)", 'torch.ones(2, device="cu" "da")'),
+        ("return x + x", "return torch.compile(lambda y: y + y, backend='cudagraphs')(x)"),
+        ("return x + x", "return x + use_cuda"),
+        ("return x + x", "import nccl"),
+        ("return x + x", "return f(x, cudnn=True)"),
+        ("test_t", "test_t_cuda"),
+    ],
+)
+def test_a_gated_test_that_says_whose_device_it_needs_does_not_take_it(old: str, new: str) -> None:
+    outcome = migrate(GATED.replace(old, new), NAME, unsafe=True)
+    assert not outcome.changed
+    assert reasons(outcome) == {"T": "unused-device"}
 
 
 ON_DEVICE_TYPE = """\

@@ -133,3 +133,44 @@ def test_attributes_of_a_base_stay_behind_the_base_of_the_loader() -> None:
 def test_an_attribute_of_a_base_that_is_read_stands_against_it(old: str) -> None:
     outcome = migrate(IN_A_BASE.replace(old, "x.to(self.device)"), NAME, unsafe=True)
     assert not outcome.changed and reasons(outcome) == {"T": "shared-helper"}
+
+
+CLASS_METHOD = """\
+import unittest
+import torch
+from torch.testing._internal.common_distributed import MultiProcessTestCase
+from torch.testing._internal.common_utils import TEST_CUDA
+
+
+class T(MultiProcessTestCase):
+    @classmethod
+    def backend_str(cls) -> str:
+        return "nccl"
+
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        torch.ones(2).cuda()
+"""
+
+
+def test_a_class_method_that_nothing_calls_stays_as_it_is() -> None:
+    text = checked(CLASS_METHOD, NAME, unsafe=True)
+    assert '    @classmethod\n    def backend_str(cls) -> str:\n        return "nccl"\n' in text
+    assert text.endswith("instantiate_device_type_tests(T, globals())\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("torch.ones(2)", "torch.ones(len(self.backend_str()))"),
+        ("torch.ones(2)", "torch.ones(len(getattr(self, 'backend_str')()))"),
+        ("class T(", "def make(cls):\n    return cls.backend_str()\n\n\nclass T("),
+        ("(MultiProcessTestCase)", "(MultiProcContinousTest)"),
+        ("backend_str", "_make"),
+        ("    @classmethod\n", "    @classmethod\n    @cached\n"),
+    ],
+)
+def test_one_that_something_may_call_stands_against_it(old: str, new: str) -> None:
+    source = CLASS_METHOD.replace("import MultiProcessTestCase", "import MultiProcContinousTest, MultiProcessTestCase")
+    outcome = migrate(source.replace(old, new), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "class-member"}
