@@ -24,8 +24,19 @@ from codemods.device_suffix import collision, not_restored, shortened
 from codemods.device_tree import FunctionTree
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
+from codemods.imported_change import bound_first, importers_of
 from codemods.imports import is_taken
-from codemods.plan import COMMON_DEVICE_TYPE, CannotEdit, Change, Codemod, Context, Import, Plan, PlanBuilder
+from codemods.plan import (
+    COMMON_DEVICE_TYPE,
+    CannotEdit,
+    Change,
+    Codemod,
+    Context,
+    Import,
+    ImportedChange,
+    Plan,
+    PlanBuilder,
+)
 from codemods.tag_class import ENUM, tag_change, tag_splices
 from hwlint.classify.verdict import Verdict
 from hwlint.config import Settings
@@ -41,7 +52,7 @@ SKIPS = ("unittest.skip", "unittest.skipIf", "unittest.skipUnless")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceClassChange(Change):
+class DeviceClassChange(ImportedChange):
     """``test_lines`` are those of the tests that get the parameter; ``tag`` is None where the class has its tag.
 
     ``names`` are (line of the ``class`` or ``def``, name, new name) of what is renamed.
@@ -58,6 +69,8 @@ class DeviceClassChange(Change):
     """The same as a decorator, which goes."""
     static: tuple[int, ...] = ()
     """Lines of static methods that become ordinary ones."""
+    above: str = ""
+    """A statement that stands above the instantiation."""
 
 
 class ClassForDevice(Codemod):
@@ -123,11 +136,12 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         return "unknown-base", f"its base {cls.opaque_bases[0]} may hold tests"
     if cls.subclasses():
         return "subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it"
-    if context.imported_by(cls.name):
-        return (
-            "imported-elsewhere",
-            f"{context.imported_by(cls.name)[0]} imports it, and instantiation takes its name away",
-        )
+    try:
+        importers = importers_of(context, cls)
+    except Blocked as blocked:
+        return blocked.reason, blocked.text
+    if importers and shortened(cls, device).get(cls.name, cls.name) != cls.name:
+        return "imported-elsewhere", f"{importers[0]} imports it, by the name that the loader would make"
     if is_taken(context.module, INSTANTIATE) or is_taken(context.module, ENUM):
         return "name-taken", "a name it needs means something else in this file"
     kept = not_restored(cls, device)
@@ -218,6 +232,8 @@ def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange
     moved = outer + dot + renamed.get(cls.name, cls.name)
     renames = tuple(((cls.facts.qualname, t.name), (moved, renamed.get(t.name, t.name))) for t in cls.own_tests)
     why = doubts(context, cls, label, [reach(cls, test) for test in cls.own_tests])
+    above, others = bound_first(context, cls, (device,))
+    why = (*why, *(f"{path} imports it" for path in others))
     return DeviceClassChange(
         codemod=ClassForDevice.name,
         symbol=cls.facts.qualname,
@@ -226,6 +242,9 @@ def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange
         applicability="unsafe" if why else "safe",
         imports=(INSTANTIATE, ENUM),
         renames=renames if names else (),
+        cls=cls.name,
+        importers=importers_of(context, cls),
+        above=above,
         device=device,
         class_line=cls.facts.line,
         names=names,
@@ -254,6 +273,8 @@ def _splices(file: SourceFile, change: DeviceClassChange) -> list[Splice]:
         flags = FLAGS.get(change.device, "").removeprefix(", ")
         body = f'{name}, globals(), only_for="{change.device}"' + (f", {flags}" if flags else "")
         call = f"{INSTANTIATE.name}({line_break}    {body}{line_break})"
+    if change.above:
+        call = f"{change.above}{file.line_break(node.lineno)}{file.indent_of(node.lineno)}{call}"
     if change.replaced is None:
         return [*found, insert_below_class(file, change.class_line, call)]
     start, end = file.range_of(change.replaced)

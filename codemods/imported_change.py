@@ -25,11 +25,14 @@ others is new, and runs with the file that makes it."""
 def importers_of(context: Context, cls: LinkedClass) -> tuple[str, ...]:
     """Files that import ``cls`` by its name, all of which can import something else instead. Raises Blocked.
 
-    One that imports all there is in the module gets what comes of the class without a change.
+    One that imports all there is in the module gets what comes of the class without a change. Of a class that is
+    instantiated others can only import what the loader makes: nothing else takes the place of that.
     """
-    everywhere = dict.fromkeys(context.imported_by(cls.name))
-    listed = "__all__" in context.source().mentions
-    found = tuple(p for p in everywhere if listed or context.others.needs_change(p, context.path, cls.name))
+    for name, _ in generated_classes(cls) if cls.is_instantiated else ():
+        if _importing(context, name):
+            path = _importing(context, name)[0]
+            raise Blocked("imported-elsewhere", f"{path} imports {name}", class_span(cls.facts))
+    found = _importing(context, cls.name)
     hidden = context.others.hidden_importer(context.path, cls.name)
     if hidden:
         raise Blocked("imported-elsewhere", f"{hidden} imports it, in an unusual way", class_span(cls.facts))
@@ -40,13 +43,23 @@ def importers_of(context: Context, cls: LinkedClass) -> tuple[str, ...]:
     return found
 
 
-def bound_first(context: Context, cls: LinkedClass, devices: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _importing(context: Context, name: str) -> tuple[str, ...]:
+    """Files that would have to import something else in place of ``name``."""
+    everywhere = dict.fromkeys(context.imported_by(name))
+    listed = "__all__" in context.source().mentions
+    return tuple(p for p in everywhere if listed or context.others.needs_change(p, context.path, name))
+
+
+def bound_first(
+    context: Context, cls: LinkedClass, devices: Sequence[str], name: str = ""
+) -> tuple[str, tuple[str, ...]]:
     """A statement to stand above the instantiation of ``cls`` for ``devices``, and the files that it is for.
 
-    Nothing where no other file imports the class, or the one that it came out of.
+    Nothing where no other file imports the class, or the one that it came out of. ``name`` is that of a class that
+    comes out of ``cls``.
     """
     paths = importers_of(context, cls) or _heirs(context.made).get(cls.name, ())
-    names = [cls.name + suffix(device) for device in devices if device in COLLECTED and device != "cpu"]
+    names = [(name or cls.name) + suffix(device) for device in devices if device in COLLECTED and device != "cpu"]
     if not paths or not names:
         return "", paths
     return f"{' = '.join(names)} = None  # {', '.join(paths)} imports {'them' if len(names) > 1 else 'it'}", paths

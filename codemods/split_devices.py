@@ -18,6 +18,7 @@ from codemods.class_for_device import FLAGS
 from codemods.device_free import device_free_tests, idle_decorators, is_parametrized
 from codemods.device_values import Blocked
 from codemods.edit import BLANK, SourceFile, Splice
+from codemods.imported_change import bound_first
 from codemods.plan import COMMON_UTILS, Change, Codemod, Context, Import, Plan, PlanBuilder
 from codemods.split_class import SplitChange, assigned_names, check_apart, split_change, split_splices
 from hwlint.catalog.tables import read
@@ -138,6 +139,8 @@ def _change(context: Context, cls: LinkedClass, labels: Mapping[str, str]) -> De
         applicability=plain.applicability,
         imports=tuple(PARAMETRIZED for one in further if one.startswith(PARAMETRIZED.name)),
         renames=plain.renames if splits else (),
+        cls=plain.cls,
+        importers=plain.importers,
         class_line=plain.class_line,
         parts=plain.parts,
         base=plain.base,
@@ -212,6 +215,9 @@ def _further_calls(context: Context, cls: LinkedClass, call: Instantiation, chan
     for part in change.parts[1:]:
         tests = [function for function in cls.own_tests if function.name in part.tests]
         if part.label != "GENERIC":
+            above, _ = bound_first(context, cls, (part.label.lower(),), part.name)
+            if above:
+                yield above
             yield _call_for(call, part.name, part.label)
         elif any(is_parametrized(context, test) for test in tests):
             yield f"{PARAMETRIZED.name}({part.name})"

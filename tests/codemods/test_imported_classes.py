@@ -216,3 +216,60 @@ def test_torch_collects_the_same_tests(torch_python: Path, tmp_path: Path) -> No
     counted = [sorted(line.split()[0] for line in r.stderr.splitlines() if line.startswith("test_")) for r in runs]
     assert [r.returncode for r in runs] == [0, 0], [r.stderr for r in runs]
     assert counted == [["test_int", "test_tensor"], ["test_int", "test_tensor_cpu"]]
+
+
+VENDOR = MIXED.replace("torch.ones(3).cuda().sum(), 3", "torch.cuda.nccl.version(), 3").replace("is_cuda", "is_nccl")
+
+
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        (VENDOR, "HashTestCudaOnlyCUDA"),
+        (VENDOR.replace("    def test_int(self):\n        self.assertEqual(hash(1), 1)\n\n", ""), "HashTestCUDA"),
+    ],
+    ids=["split", "whole"],
+)
+def test_a_class_for_one_device_is_there_on_hosts_without_it(tmp_path: Path, source: str, made: str) -> None:
+    """By name, and None: else the import of the other file would fail there."""
+    found = outcomes_of(tmp_path, {HASH: source, JIT: COLLECTS})
+    call = f'instantiate_device_type_tests({made.removesuffix("CUDA")}, globals(), only_for="cuda")\n'
+    assert f"\n{made} = None  # {JIT} imports it\n{call}" in text_of(found[HASH])
+    assert f"{made}  # noqa: F401\n" in text_of(found[JIT])
+
+
+INSTANTIATED = """\
+import torch
+from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyCPU
+from torch.testing._internal.common_utils import TestCase
+
+
+class HashTest(TestCase):
+    def test_sum(self, device):
+        self.assertEqual(torch.ones(3, device=device).sum(), 3)
+
+    @onlyCPU
+    def test_cpu(self, device):
+        self.assertEqual(torch.ones(3, device=device).numpy().sum(), 3)
+
+
+instantiate_device_type_tests(HashTest, globals())
+"""
+
+
+@pytest.mark.parametrize("name", ["HashTestCPU", "HashTestCUDA", "*"])
+def test_what_the_loader_makes_may_be_imported_as_well(tmp_path: Path, name: str) -> None:
+    found = outcomes_of(tmp_path, {HASH: INSTANTIATED, JIT: f"from jit.test_hash import {name}\n"})
+    assert ("class HashTestCpuOnly" in text_of(found[HASH])) == (name == "*")
+    if name != "*":
+        assert f"{JIT} imports {name}" in " ".join(reasons(found[HASH]).values())
+
+
+def test_parts_that_stay_plain_are_imported_by_their_own_names(tmp_path: Path) -> None:
+    extra = (
+        "\n    @onlyCUDA\n    def test_graph(self, device):\n        torch.cuda.nccl.version()\n"
+        "\n    def test_on(self, device):\n        self.assertEqual(torch.ones(1, device=device).sum(), 1)\n"
+    )
+    imported = "import torch\nfrom torch.testing._internal.common_device_type import onlyCUDA\n"
+    found = outcomes_of(tmp_path, {HASH: MIXED.replace("import torch\n", imported) + extra, JIT: COLLECTS})
+    names = [line.strip(" ,") for line in text_of(found[JIT]).splitlines() if line.startswith("    HashTest")]
+    assert names == ["HashTest", "HashTestDeviceCPU", "HashTestDeviceCUDA", "HashTestCudaOnly", "HashTestPinned"]
