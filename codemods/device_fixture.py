@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from codemods.device_gates import counts_ranks
 from codemods.device_spots import newer_than
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import FunctionNode, is_docstring
@@ -71,7 +72,8 @@ def runs_on_device_type(context: Context, cls: LinkedClass) -> bool:
         if any(name in decisive for name, _ in owner.facts.attributes):
             return False
         for method in owner.facts.methods:
-            plain = method.name in MAY_DIFFER and not method.gates and all(u.device in ("", "cpu") for u in method.uses)
+            asks = any(not counts_ranks(gate, method) for gate in method.gates)
+            plain = method.name in MAY_DIFFER and not asks and all(u.device in ("", "cpu") for u in method.uses)
             if method.name in decisive and not (plain or _is_that_of_base(method)):
                 return False
     return True

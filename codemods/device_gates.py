@@ -82,7 +82,7 @@ def plan_gates(
         elif reached.scope == "file":
             if gate.span not in unread:
                 _file_gate(reached, path, main)
-        elif _gives_way(gate, reached.function or function):
+        elif _gives_way(gate, reached.function or function) or counts_ranks(gate, reached.function or function):
             continue
         elif reached.scope in ("test", "helper") and asks_capability(gate):
             if reached.scope == "test" and gate.span in leading:
@@ -240,6 +240,11 @@ def _gives_way(gate: Gate, function: Function) -> bool:
     if gate.form != "if_block" or gate.blocking:
         return False
     return _is_conditional(gate, function) or _is_parametrization(gate, function)
+
+
+def counts_ranks(gate: Gate, function: Function) -> bool:
+    """Whether the gate chooses the number of processes by what the host has: each variant has as many as before."""
+    return function.name == "world_size" and gate.form == "if_block" and not gate.blocking
 
 
 def _is_conditional(gate: Gate, function: Function) -> bool:

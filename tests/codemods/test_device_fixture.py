@@ -147,6 +147,24 @@ def test_a_back_end_of_no_device_says_nothing_about_where_the_fixture_runs() -> 
     assert "instantiate_device_type_tests(T, globals())" in checked(before, NAME, unsafe=True)
 
 
+COUNTS = "count = torch.cuda.device_count()\n        return count if count > 4 else 4"
+
+
+def test_a_number_of_processes_that_hangs_on_the_host_is_what_it_was() -> None:
+    """The tests ran with it, whichever it is."""
+    text = checked(ON_DEVICE_TYPE.replace("return 2", COUNTS), NAME, unsafe=True)
+    assert COUNTS in text and "instantiate_device_type_tests(T, globals())" in text
+
+
+@pytest.mark.parametrize(
+    "body", [COUNTS.replace("count if", "'gloo' if"), "return 'gloo' if torch.cuda.is_available() else 'mpi'"]
+)
+def test_what_else_hangs_on_the_host_is_left(body: str) -> None:
+    before = ON_DEVICE_TYPE.replace("def world_size(self):\n        return 2", f"def backend(self):\n        {body}")
+    outcome = migrate(before, NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "unknown-gate"}
+
+
 def test_a_fixture_of_the_accelerator_is_not_run_on_the_cpu_beside_one() -> None:
     """On a host without accelerator the test ran on the CPU; the CPU variant beside one would meet its fixture."""
     source = FIXTURE_ALONE.replace("    @skip_if_lt_x_gpu(2)\n", "").replace(
