@@ -22,6 +22,7 @@ from codemods.device_members import check_static, ordinary_splices, static_metho
 from codemods.device_signature import decorator_splices
 from codemods.device_suffix import collision, not_restored, shortened
 from codemods.device_tree import FunctionTree
+from codemods.device_unread import check_main
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.imported_change import bound_first, importers_of
@@ -137,6 +138,8 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
     if cls.subclasses():
         return "subclassed", f"{cls.subclasses()[0].facts.qualname} derives from it"
     try:
+        if device != "cpu":
+            check_main(context)
         importers = importers_of(context, cls)
     except Blocked as blocked:
         return blocked.reason, blocked.text

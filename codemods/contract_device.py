@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from codemods.device_free import check_free, without_instantiation
 from codemods.device_only_for import OnlyForEdit, list_splices, only_for_edit, only_for_splices, without_only_for
 from codemods.device_signature import function_splices
-from codemods.device_unread import PARAMETERS, check_class, check_test, described, first_to_ask
+from codemods.device_unread import (
+    PARAMETERS,
+    check_class,
+    check_main,
+    check_test,
+    described,
+    first_to_ask,
+    is_cpu_alone,
+)
 from codemods.device_values import Blocked, FunctionEdit
 from codemods.edit import SourceFile, Splice
 from codemods.native_devices import NativeEdit, native_edits, native_splices
@@ -105,6 +113,8 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
         raise Blocked("suppressed", "a suppression comment asks to leave it")
     if tests:
         _check_tests(context, cls, label, tests)
+        if not is_cpu_alone(cls):
+            check_main(context)
     import_time = first_to_ask(context, cls) if tests else ""
     steps = [only_for.description] if only_for is not None else []
     same_devices = only_for is None or only_for.applicability == "safe"

@@ -93,7 +93,7 @@ def first_to_ask(context: Context, cls: LinkedClass) -> str:
     would find it set up anyway, and so does one that is spawned, with a context more on the first device; one that is
     forked cannot use the accelerator any more.
     """
-    if cls.is_instantiated and _is_cpu_alone(cls) or any(_is_passed_one(other) for other in context.classes()):
+    if cls.is_instantiated and is_cpu_alone(cls) or any(_is_passed_one(other) for other in context.classes()):
         return ""
     imports = any("multiprocessing" in name for _, name in context.module.imports)
     if imports or FORKS.search(context.source().text):
@@ -115,14 +115,15 @@ def check_main(context: Context) -> None:
                 raise Blocked("import-time-gate", text, main)
 
 
-def _is_cpu_alone(cls: LinkedClass) -> bool:
+def is_cpu_alone(cls: LinkedClass) -> bool:
+    """Whether ``cls`` is instantiated for the CPU and nothing else."""
     return cls.devices.exact and set(cls.devices.devices) <= {"cpu"}
 
 
 def _is_passed_one(cls: LinkedClass) -> bool:
     """Whether some test of ``cls`` gets the name of an accelerator."""
     passed = any(PARAMETERS & set(f.parameters) for f in cls.own_tests)
-    return cls.is_instantiated and not _is_cpu_alone(cls) and passed
+    return cls.is_instantiated and not is_cpu_alone(cls) and passed
 
 
 def _calls_class_fixture(cls: LinkedClass) -> bool:
@@ -130,7 +131,7 @@ def _calls_class_fixture(cls: LinkedClass) -> bool:
 
     ``_init_and_get_primary_device`` calls ``setUpClass`` for the devices that know their name only then.
     """
-    if _is_cpu_alone(cls) or _is_passed_one(cls):
+    if is_cpu_alone(cls) or _is_passed_one(cls):
         return False
     if any(m.name == "setUpClass" for owner in cls.mro for m in owner.facts.methods) or cls.opaque_bases:
         return True

@@ -203,6 +203,14 @@ def test_the_rule_about_unused_devices_agrees() -> None:
     assert check("devices.HW206", class_of(NO_DEVICE.replace("(self)", "(self, device)")), header=False)
 
 
+def test_a_file_that_asserts_that_no_accelerator_is_set_up() -> None:
+    main = '\n\nif __name__ == "__main__":\n    assert not torch.cuda._initialized\n    run_tests()\n'
+    assert reasons(migrate(class_of() + main, NAME)) == {"T": "import-time-gate"}
+    for_cpu = class_of(call='\n\ninstantiate_device_type_tests(T, globals(), only_for="cpu")\n')
+    assert migrate(for_cpu + main, NAME, labels=[("T", "CPU")]).changed
+    assert migrate(class_of() + main.replace("torch.cuda._initialized", "DEBUG"), NAME).changed
+
+
 # Real torch
 
 RUN = """

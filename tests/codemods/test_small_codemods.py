@@ -220,6 +220,16 @@ def test_a_class_for_the_cpu_has_no_device_to_be_set_up() -> None:
     assert change.description == "instantiate only for cpu"
 
 
+def test_a_file_that_asserts_that_no_accelerator_is_set_up() -> None:
+    """The loader sets it up when the file is imported, for the first class that is passed its name."""
+    main = '\n\nif __name__ == "__main__":\n    assert not torch.cuda._initialized\n    run_tests()\n'
+    for label, held in (("CUDA", True), ("XPU", True), ("CPU", False)):
+        source = POOL.replace("torch.cuda", f"torch.{label.lower()}") + main
+        outcome = migrate(source, "class_for_device", unsafe=True, labels=[("PoolTest", label)])
+        assert outcome.changed != held
+        assert not held or reasons(outcome) == {"PoolTest": "import-time-gate"}
+
+
 def obstacle(old: str, new: str, **options: object) -> str:
     """The reason for which the class stays, with part of the source replaced."""
     source = POOL.replace(old, new)
