@@ -32,7 +32,7 @@ from codemods.tag_class import TagChange, meeting_the_contract, new_tag, tag_spl
 from hwlint.classify.verdict import Verdict
 from hwlint.rules.collected import listed
 from hwlint.rules.home import is_binding
-from hwlint.rules.unused_device import finds_device
+from hwlint.rules.unused_device import finds_device, is_kept_off_cpu
 from hwlint.scan.facts import Function, ModuleFacts, Span
 from hwlint.scan.spans import class_span
 from hwlint.suite.model import LinkedClass
@@ -170,7 +170,7 @@ def _check_place(context: Context, cls: LinkedClass, test: Function, label: str,
     for use in test.uses:
         if use.role == "placement" and is_binding(use.device, context.catalog):
             raise Blocked("mixed-devices", f"it places on `{use.name}` itself (line {use.span.line})", use.span)
-    if not finds_device(cls, test):
+    if not finds_device(cls, test) and not is_kept_off_cpu(cls):
         why = _why_left(context, cls, test)
         if why:
             raise Blocked("split", f"nothing in it asks for the device, and it cannot go to a GENERIC class: {why}")

@@ -41,6 +41,14 @@ def finds_device(cls: LinkedClass, function: Function) -> bool:
     )
 
 
+def is_kept_off_cpu(cls: LinkedClass) -> bool:
+    """Whether ``cls`` is instantiated, and not for the CPU: its tests run where there is an accelerator alone, and in
+    a class that is not instantiated they would run everywhere.
+    """
+    devices = cls.devices.devices
+    return bool(devices) and cls.devices.exact and "cpu" not in devices
+
+
 class UnusedDevice(Rule):
     code = "HW206"
     name = "unused-device"
@@ -50,8 +58,8 @@ class UnusedDevice(Rule):
         "A device parameter that nothing reads makes one copy of the same test per device "
         "(pytorch/pytorch#193350); a test that places some tensors on device and others elsewhere fails on every "
         "device but one. Where the test gets to its device in another way (the fixture of its base, self.device_type, "
-        "a helper), or @onlyAccelerator keeps it off the CPU, the parameter is what the contract asks for, and nothing "
-        "is said."
+        "a helper), or @onlyAccelerator or the instantiation keeps it off the CPU, the parameter is what the contract "
+        "asks for, and nothing is said."
     )
     bad = """\
 import torch
@@ -85,7 +93,9 @@ instantiate_device_type_tests(SubTest, globals())
             return False
         if not (cls.is_instantiated or cls.label == "ACCELERATOR") or home_device(cls):
             return False  # one device only: upstream's contract asks for the parameter all the same
-        if finds_device(cls, function) or KEPT & {d.name.rpartition(".")[2] for d in function.decorators}:
+        if finds_device(cls, function) or is_kept_off_cpu(cls):
+            return False
+        if KEPT & {d.name.rpartition(".")[2] for d in function.decorators}:
             return False
         # A body that does nothing (pass, raise NotImplementedError, a skip) is a placeholder.
         return bool(set(function.references) - {"NotImplementedError", "self.skipTest", "unittest", "SkipTest"})

@@ -203,6 +203,25 @@ def test_the_rule_about_unused_devices_agrees() -> None:
     assert check("devices.HW206", class_of(NO_DEVICE.replace("(self)", "(self, device)")), header=False)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "done"),
+    [
+        ('except_for="cpu"', True),
+        ('except_for=("cpu", "hpu"), allow_xpu=True', True),
+        ('except_for="hpu"', False),
+        ("except_for=LEFT_OUT", False),
+    ],
+)
+def test_a_test_that_never_ran_on_the_cpu_cannot_be_generic(arguments: str, done: bool) -> None:
+    """Without the instantiation it would run there: the parameter is all that the contract wants of it."""
+    source = class_of(a_test("print(1)"), call=f"\n\ninstantiate_device_type_tests(T, globals(), {arguments})\n")
+    outcome = migrate(source, NAME, labels=[("T", "ACCELERATOR")])
+    check_invariants(outcome, NAME, labels=[("T", "ACCELERATOR")])
+    assert ("def test_a(self, device):" in outcome.after.decode()) == done
+    if done:
+        assert not check("devices.HW206", outcome.after.decode(), header=False)
+
+
 def test_a_file_that_asserts_that_no_accelerator_is_set_up() -> None:
     main = '\n\nif __name__ == "__main__":\n    assert not torch.cuda._initialized\n    run_tests()\n'
     assert reasons(migrate(class_of() + main, NAME)) == {"T": "import-time-gate"}
