@@ -108,6 +108,8 @@ def check_main(context: Context) -> None:
     main = context.module.main
     if main is None or any(_is_passed_one(other) for other in context.classes()):
         return
+    if not any(name in context.source().text for name in INITIALIZED):
+        return
     for node in ast.walk(context.source().tree):
         if isinstance(node, ast.Assert) and main.line <= node.lineno <= main.end_line:
             if any(isinstance(n, ast.Attribute) and n.attr in INITIALIZED for n in ast.walk(node.test)):

@@ -46,7 +46,9 @@ def importers_of(context: Context, cls: LinkedClass) -> tuple[str, ...]:
 def _importing(context: Context, name: str) -> tuple[str, ...]:
     """Files that would have to import something else in place of ``name``."""
     everywhere = dict.fromkeys(context.imported_by(name))
-    listed = "__all__" in context.source().mentions
+    if not everywhere:
+        return ()
+    listed = "__all__" in context.source().text
     return tuple(p for p in everywhere if listed or context.others.needs_change(p, context.path, name))
 
 

@@ -17,6 +17,8 @@ from hwlint.suite.imports import candidate_paths
 WORD = re.compile(rb"[A-Za-z_]\w*")
 FEW = 30
 """So many names are looked for one by one."""
+IMPORTING = re.compile(rb"^[ \t]*(?:(?:from|import)\b.*|\w+(?:[ \t]+as[ \t]+\w+)?,?[ \t]*(?:#.*)?)$", re.MULTILINE)
+"""``from``, ``import``, and what may stand alone on a line of ``import (...)``."""
 INDENTED = re.compile(rb"^[ \t]+from[ \t]+([\w.]+)[ \t]+import[ \t]+(.+)$", re.MULTILINE)
 DOTTED = re.compile(rb"^[ \t]*import[ \t]+(\w+\.[\w.]+)", re.MULTILINE)
 
@@ -72,9 +74,10 @@ def _module_name(path: str) -> bytes:
 
 
 def _holds(data: bytes, names: Collection[bytes]) -> bool:
-    if len(names) > FEW:
-        return not set(WORD.findall(data)).isdisjoint(names)
-    return any(name in data and re.search(rb"\b" + re.escape(name) + rb"\b", data) for name in names)
+    """Whether a line that may be part of an import holds one of the names."""
+    if len(names) <= FEW and not any(name in data for name in names):
+        return False
+    return any(not set(WORD.findall(line)).isdisjoint(names) for line in IMPORTING.findall(data))
 
 
 @lru_cache(maxsize=2)

@@ -98,11 +98,14 @@ def migrate(
     job = Job(tree, analysis.suite, settings, options, digests, keys, others)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}
+    last = _importing(analysis) if options.unsafe else frozenset()
     with _room_to_work():
-        for path, outcome in _outcomes(job, analysis.checked, jobs):
-            outcomes[path] = outcome
-            if progress is not None:
-                progress(len(outcomes), len(analysis.checked))
+        for paths in (set(analysis.checked) - last, last):
+            job = replace(job, replacements=_wanted(outcomes))
+            for path, outcome in _outcomes(job, sorted(paths), jobs):
+                outcomes[path] = outcome
+                if progress is not None:
+                    progress(len(outcomes), len(analysis.checked))
         follow_imports(job, outcomes)
     return Migration(analysis, tuple(outcomes[path] for path in analysis.checked))
 
@@ -134,36 +137,50 @@ class _Texts:
             return None
 
 
+def _importing(analysis: Analysis) -> frozenset[str]:
+    """Files that import classes from others of the run: they come last, when it is known what those have become."""
+    suite, checked = analysis.suite, frozenset(analysis.checked)
+    found: set[str] = set()
+    for path, by_name in importers(suite).items():
+        if path in checked:
+            for cls in suite.classes_in(path):
+                found.update(by_name.get(cls.name, ()) if cls.is_test_class else ())
+    return checked & found
+
+
 def follow_imports(job: Job, outcomes: dict[str, Outcome]) -> None:
-    """Files that import classes of others import what has become of them: their outcomes are made anew.
+    """The outcomes of files that import a class, and do not import yet what has become of it, are made anew.
 
     Where one cannot, the file with the class is done once more without that change.
     """
-    wanted = _wanted(outcomes)
-    if not wanted:
-        return
-    tried = {importer: _again(job, importer, wanted) for importer in sorted({one.importer for one in wanted})}
-    refused = [one for one in wanted if not _follows(tried[one.importer], one)]
+    refused = _try_again(job, outcomes)
     if refused:
         denied = frozenset((one.path, one.name) for one in refused)
         job = replace(job, others=replace(job.others, denied=denied))
-        for path in sorted({one.path for one in refused}):
+        done_again = {one.path for one in refused}
+        followed = {one.importer for one in _wanted(outcomes) if one.path in done_again}
+        for path in sorted(done_again):
             outcomes[path] = migrate_file(job, path)
-        wanted = _wanted(outcomes)
-        tried = {importer: _again(job, importer, wanted) for importer in sorted({one.importer for one in wanted})}
-    outcomes.update(tried)
-    broken = {path for one in wanted if not _follows(outcomes[one.importer], one) for path in (one.importer, one.path)}
-    for path in broken:  # No test may be lost over it.
+        job = replace(job, replacements=_wanted(outcomes))
+        for path in sorted(followed - done_again):
+            outcomes[path] = migrate_file(job, path)
+        refused = _try_again(job, outcomes)
+    for path in {path for one in refused for path in (one.importer, one.path)}:  # No test may be lost over it.
         before = outcomes[path].before
         outcomes[path] = Outcome(path, before, before, crash="an import could not follow what has become of a class")
 
 
+def _try_again(job: Job, outcomes: dict[str, Outcome]) -> list[Replacement]:
+    """What files still do not import after another try."""
+    wanted = _wanted(outcomes)
+    left = [one for one in wanted if not _follows(outcomes[one.importer], one)]
+    for importer in sorted({one.importer for one in left}):
+        outcomes[importer] = migrate_file(replace(job, replacements=wanted), importer)
+    return [one for one in left if not _follows(outcomes[one.importer], one)]
+
+
 def _wanted(outcomes: Mapping[str, Outcome]) -> tuple[Replacement, ...]:
     return tuple(one for outcome in outcomes.values() for one in outcome.replacements)
-
-
-def _again(job: Job, importer: str, wanted: tuple[Replacement, ...]) -> Outcome:
-    return migrate_file(replace(job, replacements=wanted), importer)
 
 
 def _follows(outcome: Outcome, wanted: Replacement) -> bool:

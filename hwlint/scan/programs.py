@@ -92,26 +92,36 @@ def _without_devices(context: ScanContext) -> Programs:
 def _read_module(context: ScanContext) -> Programs:
     if context.tree is None:
         return Programs(read=False)
-    texts: list[str] = []
-    names: set[str] = set()
-    packages: set[str] = set()
+    said: set[str] = set()
     for node in ast.walk(context.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            texts.append(node.value)
-        elif isinstance(node, ast.Import):
-            packages.update(a.name.partition(".")[0] for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            packages.add("" if node.level else (node.module or "").partition(".")[0])
-        elif isinstance(node, (ast.Name, ast.Attribute)):
-            names.add(node.id if isinstance(node, ast.Name) else node.attr)
-        elif isinstance(node, (ast.arg, ast.keyword, ast.alias)):
-            names.update(getattr(node, "name", getattr(node, "arg", None) or "").split("."))
-    text = "\n".join([*texts, *names])
-    packages.update(IMPORT.findall(text))
-    from_outside = names & FROM_OUTSIDE or packages - foreign_packages()
-    if from_outside or DEVICE_WORD.search(text) or words_of(context.catalog).text.search(text):
+        for word in _said(node):
+            if word in said:
+                continue
+            if word in FROM_OUTSIDE or DEVICE_WORD.search(word):  # Most modules say so on their first lines.
+                return Programs(read=False)
+            said.add(word)
+    text = "\n".join(said)
+    imported = (*context.names.imports.values(), *context.names.star_imports)
+    packages = {*IMPORT.findall(text), *(name.partition(".")[0] for name in imported)}
+    if packages - foreign_packages() or words_of(context.catalog).text.search(text):
         return Programs(read=False)
     return Programs(read=True, words=frozenset(WORD.findall(text)))
+
+
+def _said(node: ast.AST) -> Iterator[str]:
+    """The names and texts of one node."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.alias):
+        yield from node.name.split(".")
+    elif isinstance(node, ast.ImportFrom):
+        yield from (node.module or "").split(".")
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        yield node.arg or ""
 
 
 def _run(call: ast.Call, local: _Local) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -179,6 +179,18 @@ def test_an_import_that_cannot_follow_takes_the_change_back(tmp_path: Path) -> N
     assert "its import could not be changed" in " ".join(reasons(found[HASH]).values())
 
 
+def test_of_two_importers_neither_follows_where_one_cannot(tmp_path: Path) -> None:
+    """A statement behind the import stands where the names would have to go, a line each."""
+    stuck = (
+        "from jit.test_hash import HashTest, Other as SomethingWithANameThatIsLongEnough; import sys, os, math, re\n"
+    )
+    source = WHOLE + "\n\nclass Other:\n    pass\n"
+    found = outcomes_of(tmp_path, {HASH: source, JIT: COLLECTS, "test/test_other.py": stuck})
+    assert not any(o.changed for path, o in found.items() if path != HASH)
+    assert "instantiate" not in text_of(found[HASH])
+    assert "its import could not be changed" in " ".join(reasons(found[HASH]).values())
+
+
 def test_a_codemod_that_is_asked_for_alone_takes_the_import_with_it(tmp_path: Path) -> None:
     only = Options(unsafe=True, split=True, only=("split_class",))
     found = outcomes_of(tmp_path, {HASH: MIXED, JIT: COLLECTS}, options=only)

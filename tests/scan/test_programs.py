@@ -161,6 +161,7 @@ def test_a_module_without_a_word_for_a_device_runs_none() -> None:
         ("abs(-1)", "torch.ones(1, device=kind)"),
         ("import torch\n", "import torch\nimport test_helper\n"),
         ("import torch\n", "import torch\nfrom .helper import SOURCE\n"),
+        ("import torch\n", "import torch\nfrom test_helper import *\n"),
         ("x = 1", "import test_helper"),
         ('self._check("x = 1", [1])', 'self._check(open("a.py").read(), [1])'),
         ('self._check("x = 1", [1])', "self._check(inspect.getsource(torch.add), [1])"),
