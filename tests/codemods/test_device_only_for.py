@@ -101,10 +101,12 @@ def test_a_list_that_another_file_or_class_reads_stays() -> None:
 
 
 def test_a_list_is_kept_until_the_class_meets_the_contract() -> None:
-    source = ONLY_FOR.replace("\n\ninstantiate", "\n    def test_g(self):\n        print(1)\n\n\ninstantiate")
-    outcome = migrate(source, unsafe=True, only_for="except-for")
+    source = ONLY_FOR.replace(
+        "\n\ninstantiate", "\n    def test_g(self):\n        torch.ones(2).cuda()\n\n\ninstantiate"
+    )
+    outcome = migrate(source, NAME, unsafe=True, only_for="except-for")
     assert not outcome.changed
-    assert {r.reason for r in outcome.refusals} == {"split", "contract"}
+    assert reasons(outcome) == {"T": "mixed-devices"}
 
 
 def test_the_refusal_names_the_setting_that_would_do_it() -> None:
