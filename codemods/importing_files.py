@@ -53,9 +53,12 @@ def _hidden(data: bytes) -> Iterator[tuple[str, frozenset[str] | None]]:
 
 
 def importing_files(root: Path, paths: Collection[str]) -> tuple[str, ...]:
-    """Python files of the same top folders that hold the module name of one of ``paths``, which are not among them."""
+    """Python files of the same top folders that hold the module name of one of ``paths``, which are not among them.
+
+    Of a file at ``root`` itself only those beside it: what is below may be anything. Nothing outside of ``root``.
+    """
     names = {name for path in paths if (name := _module_name(path))}
-    folders = sorted({path.partition("/")[0] if "/" in path else "" for path in paths})
+    folders = sorted({path.partition("/")[0] if "/" in path else "" for path in paths} - {".."})
     return tuple(
         sorted(
             path
@@ -87,7 +90,7 @@ def _texts(root: Path, folder: str) -> tuple[tuple[str, bytes], ...]:
 
 
 def _read(root: Path, folder: str) -> Iterator[tuple[str, bytes]]:
-    for path in python_files(root, folder):
+    for path in python_files(root, folder) if folder else sorted(p.name for p in root.glob("*.py")):
         try:
             yield path, (root / path).read_bytes()
         except OSError:

@@ -88,8 +88,8 @@ def discover(paths: Sequence[Path], settings: Settings, cwd: Path | None = None)
 
 
 def python_files(root: Path, folder: str) -> tuple[str, ...]:
-    """All Python files below ``folder`` of ``root``, '' for the root itself, whatever the configuration leaves out."""
-    return tuple(_list_python(root, [folder or "."], []))
+    """All Python files below ``folder`` of ``root``, whatever the configuration leaves out."""
+    return tuple(_list_python(root, [folder], []))
 
 
 def printable(path: str) -> str:

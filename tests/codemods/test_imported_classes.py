@@ -172,6 +172,13 @@ def test_the_other_file_has_to_be_in_the_run(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("importer", "seen"), [("test_jit.py", True), ("deep/test_jit.py", False)])
+def test_of_a_file_at_the_root_only_files_beside_it_are_read(tmp_path: Path, importer: str, seen: bool) -> None:
+    files = {"test_hash.py": MIXED, importer: COLLECTS.replace("jit.test_hash", "test_hash")}
+    found = outcomes_of(tmp_path, files, "test_hash.py")
+    assert ("instantiate" not in text_of(found["test_hash.py"])) == seen
+
+
 def test_an_import_that_cannot_follow_takes_the_change_back(tmp_path: Path) -> None:
     skip = Options(unsafe=True, split=True, skip=("imported_classes",))
     found = outcomes_of(tmp_path, {HASH: MIXED, JIT: COLLECTS}, options=skip)
