@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from codemods.device_values import Blocked
-from codemods.edit import FunctionNode
+from codemods.edit import FunctionNode, code_of
 from hwlint.catalog.claims import claim, helper_keywords, profiled_claim, vendor_members
 from hwlint.scan.names import dotted
 
@@ -38,12 +38,7 @@ def check_claims(node: FunctionNode) -> None:
     check_members(node)
     none = (_backends, _seeds, _absences)
     harmless = {id(one) for statement in node.body for find in none for one in find(statement)}
-    docstring = (
-        node.body[0].value
-        if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-        else None
-    )
-    for child in (inner for statement in node.body for inner in ast.walk(statement)):
+    for child in (inner for statement in code_of(node) for inner in ast.walk(statement)):
         text = ""
         if isinstance(child, ast.Name):
             text = child.id
@@ -51,7 +46,7 @@ def check_claims(node: FunctionNode) -> None:
             text = child.attr
         elif isinstance(child, ast.keyword) and id(child) not in harmless:
             text = child.arg or ""
-        elif isinstance(child, ast.Constant) and isinstance(child.value, str) and child is not docstring:
+        elif isinstance(child, ast.Constant) and isinstance(child.value, str):
             text = "" if id(child) in harmless else child.value
         if text and claim().search(text):
             shown = text if len(text) <= 40 else f"{text[:37]}..."

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from codemods.device_gates import counts_ranks
 from codemods.device_spots import newer_than
 from codemods.device_values import Blocked, FunctionEdit
-from codemods.edit import FunctionNode, is_docstring
+from codemods.edit import FunctionNode, code_of
 from codemods.plan import Context
 from hwlint.catalog.claims import gate_claim
 from hwlint.rules.unused_device import finds_device
@@ -55,7 +55,7 @@ def vendor_word(context: Context, cls: LinkedClass, function: Function) -> str:
 def _words(node: FunctionNode) -> Iterator[str]:
     """The name of the function, and the names and texts of its body, documentation left out."""
     yield node.name
-    for child in (n for statement in node.body if not is_docstring(statement) for n in ast.walk(statement)):
+    for child in (n for statement in code_of(node) for n in ast.walk(statement)):
         if isinstance(child, ast.Constant) and isinstance(child.value, str):
             yield child.value
         else:

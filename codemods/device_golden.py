@@ -10,7 +10,7 @@ import ast
 from collections.abc import Container, Iterator, Sequence
 
 from codemods.device_values import Blocked
-from codemods.edit import FunctionNode
+from codemods.edit import FunctionNode, code_of
 from hwlint.scan.device_places import GOLDEN
 from hwlint.scan.facts import DeviceUse, Span
 from hwlint.scan.names import span_of
@@ -23,7 +23,7 @@ def check_golden(node: FunctionNode, uses: Sequence[DeviceUse], symbol: str) -> 
     ``uses`` are the function's own: the places that are rewritten are no texts.
     """
     rewritten = {use.span for use in uses if use.role in ("placement", "comparison")}
-    body = [child for statement in _without_docstring(node) for child in ast.walk(statement)]
+    body = [child for statement in code_of(node) for child in ast.walk(statement)]
     for child in body:
         if isinstance(child, ast.Call) and _is_golden(child):
             _check_expected(child, symbol)
@@ -57,11 +57,6 @@ def _is_golden(call: ast.Call) -> bool:
 
 def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _without_docstring(node: FunctionNode) -> list[ast.stmt]:
-    first = node.body[0]
-    return node.body[1:] if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else node.body
 
 
 def _texts(body: Sequence[ast.AST], rewritten: Container[Span]) -> Iterator[tuple[str, Span]]:

@@ -17,13 +17,10 @@ from codemods.device_tree import FunctionTree
 from codemods.device_values import MEANT, Blocked
 from codemods.edit import FunctionNode, SourceFile, Splice
 from codemods.plan import Context
+from hwlint.classify.idle_attributes import PINS, READ_NO_DEVICE
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.names import dotted, span_of
 from hwlint.suite.model import LinkedClass
-
-PINS = ("device_type", "device")
-READ_NO_DEVICE = frozenset(("unittest", "plain", "dynamo", "inductor"))
-"""Kinds of framework bases that read no device of the class."""
 
 
 def pinned_devices(context: Context, cls: LinkedClass) -> dict[str, Span]:

@@ -10,13 +10,14 @@ from codemods.device_apis import counts_accelerators
 from codemods.device_defaults import passed_to
 from codemods.device_golden import check_golden
 from codemods.device_helpers import callee_of, is_shared, names_in
-from codemods.device_members import READ_NO_DEVICE, pinned_devices, uncalled_class_methods
+from codemods.device_members import pinned_devices, uncalled_class_methods
 from codemods.device_passed import with_types
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
 from codemods.device_values import CLS_TYPE, NO_DEVICE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
 from hwlint.catalog.claims import class_claim
+from hwlint.classify.idle_attributes import READ_NO_DEVICE
 from hwlint.scan.facts import DeviceUse, Function
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import Reach, Reached

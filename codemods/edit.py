@@ -297,6 +297,11 @@ def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+def code_of(node: FunctionNode) -> list[ast.stmt]:
+    """The statements of a function below its docstring."""
+    return node.body[1:] if is_docstring(node.body[0]) else node.body
+
+
 # Expressions
 
 
