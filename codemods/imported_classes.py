@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from codemods.edit import BLANK, SourceFile, Splice
 from codemods.importers import Replacement, import_of
+from codemods.imports import alias_range, one_name_a_line
 from codemods.plan import CannotEdit, Change, Codemod, Context, Plan, PlanBuilder
 from hwlint.scan.names import span_of
 
@@ -66,34 +67,16 @@ def _splices(file: SourceFile, node: ast.ImportFrom, names: Mapping[str, tuple[s
     if node.lineno == node.end_lineno:
         longer = sum(len(", ".join(new)) - len(old) for old, new in names.items())
         if len(file.line_text(node.lineno).rstrip("\r\n")) + longer > file.line_length:
-            return [_spread(file, node, names)]
+            entries: list[str] = []
+            for alias in node.names:
+                entries += names.get(alias.name, (file.text[slice(*alias_range(file, alias))],))
+            return [one_name_a_line(file, node, entries)]
     return [_in_place(file, alias, names[alias.name]) for alias in node.names if alias.name in names]
 
 
 def _in_place(file: SourceFile, alias: ast.alias, names: Sequence[str]) -> Splice:
-    start, end = _range(file, alias)
+    start, end = alias_range(file, alias)
     line = file.line_text(alias.lineno).rstrip("\r\n").strip(BLANK)
     alone = line.rstrip(",") == file.text[start:end]
     between = f",{file.line_break(alias.lineno)}{file.indent_of(alias.lineno)}" if alone else ", "
     return Splice(start, end, between.join(names))
-
-
-def _spread(file: SourceFile, node: ast.ImportFrom, names: Mapping[str, tuple[str, ...]]) -> Splice:
-    """The statement with a name a line; a comment at its end goes behind the parenthesis, where formatters put it."""
-    start, end = file.node_range(node)
-    rest = file.text[end : file.line_end(node.lineno)].strip(BLANK)
-    if rest and not rest.startswith("#"):
-        raise CannotEdit("another statement stands on the line of the import")
-    comment = f"  {rest}" if rest else ""
-    line_break, indent = file.line_break(node.lineno), file.indent_of(node.lineno)
-    entries: list[str] = []
-    for alias in node.names:
-        entries += names.get(alias.name, (file.text[slice(*_range(file, alias))],))
-    body = "".join(f"{indent}    {entry},{line_break}" for entry in entries)
-    text = f"from {node.module} import ({comment}{line_break}{body}{indent})"
-    return Splice(start, file.line_end(node.lineno), text)
-
-
-def _range(file: SourceFile, alias: ast.alias) -> tuple[int, int]:
-    end_line, end_column = alias.end_lineno or alias.lineno, alias.end_col_offset or alias.col_offset
-    return file.offset(alias.lineno, alias.col_offset), file.offset(end_line, end_column)

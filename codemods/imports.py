@@ -146,7 +146,8 @@ def _one_name_a_line(file: SourceFile, node: ast.ImportFrom) -> bool:
     return own and len(set(lines)) == len(lines)
 
 
-def _alias_range(file: SourceFile, alias: ast.alias) -> tuple[int, int]:
+def alias_range(file: SourceFile, alias: ast.alias) -> tuple[int, int]:
+    """Where a name of an import stands, with what it is imported as."""
     return file.node_range(alias)  # type: ignore[arg-type]
 
 
@@ -159,7 +160,7 @@ def _own_line(file: SourceFile, node: ast.ImportFrom, at: int, name: str) -> Spl
         start = file.line_start(line)
         return Splice(start, start, f"{file.indent_of(node.names[at].lineno)}{name},{file.line_break(line)}")
     last = node.names[-1]
-    end, line = _alias_range(file, last)[1], last.end_lineno or last.lineno
+    end, line = alias_range(file, last)[1], last.end_lineno or last.lineno
     indent, line_break = file.indent_of(last.lineno), file.line_break(line)
     rest = file.text[end : file.line_end(line)]
     comma = rest.lstrip(BLANK)[:1]
@@ -173,9 +174,9 @@ def _own_line(file: SourceFile, node: ast.ImportFrom, at: int, name: str) -> Spl
 
 def _in_line(file: SourceFile, node: ast.ImportFrom, at: int, name: str) -> Splice:
     if at < len(node.names):
-        start = _alias_range(file, node.names[at])[0]
+        start = alias_range(file, node.names[at])[0]
         return Splice(start, start, f"{name}, ")
-    end = _alias_range(file, node.names[-1])[1]
+    end = alias_range(file, node.names[-1])[1]
     return Splice(end, end, f", {name}")
 
 
@@ -197,51 +198,54 @@ def _packed(file: SourceFile, node: ast.ImportFrom, at: int, name: str) -> Splic
         " \\" if any(file.line_text(line).endswith("\\") for line in lines) and not _has_parentheses(file, node) else ""
     )
     if at < len(node.names):
-        start = _alias_range(file, node.names[at])[0]
+        start = alias_range(file, node.names[at])[0]
         indent = _continuation(file, node, node.names[at].lineno)
         before = file.text[file.line_start(node.names[at].lineno) : start]
         if file.starts_line(start):
             return Splice(start, start, f"{name},{slash}{file.line_break(node.lineno)}{before}")
         kept = len(before) - len(before.rstrip(BLANK))
         return Splice(start - kept, start, f"{slash}{file.line_break(node.lineno)}{indent}{name}, ")
-    end = _alias_range(file, node.names[-1])[1]
+    end = alias_range(file, node.names[-1])[1]
     indent = _continuation(file, node, node.names[-1].lineno)
     return Splice(end, end, f",{slash}{file.line_break(node.lineno)}{indent}{name}")
 
 
 def _has_parentheses(file: SourceFile, node: ast.ImportFrom) -> bool:
     start = file.node_range(node)[0]
-    return "(" in file.text[start : _alias_range(file, node.names[0])[0]].partition("#")[0]
+    return "(" in file.text[start : alias_range(file, node.names[0])[0]].partition("#")[0]
 
 
 def _continuation(file: SourceFile, node: ast.ImportFrom, line: int) -> str:
     """The white space that a further line of the list starts with."""
     for alias in node.names:
-        start = _alias_range(file, alias)[0]
+        start = alias_range(file, alias)[0]
         if alias.lineno != node.names[0].lineno and file.text[file.line_start(alias.lineno) : start].strip(BLANK) == "":
             return file.indent_of(alias.lineno)
-    start = _alias_range(file, node.names[0])[0]
+    start = alias_range(file, node.names[0])[0]
     return " " * (start - file.line_start(node.names[0].lineno))
 
 
 def _exploded(file: SourceFile, node: ast.ImportFrom, names: Sequence[str], order: str) -> list[Splice]:
-    """A one-line import with one name a line; a comment at its end goes behind the parenthesis, where formatters put
-    it.
-    """
-    start, end = file.node_range(node)
-    rest = file.text[end : file.line_end(node.lineno)]
-    line_break = file.line_break(node.lineno)
-    texts = [(alias.name, file.text[slice(*_alias_range(file, alias))]) for alias in node.names]
+    """A one-line import of ``names`` as well, with one name a line."""
+    texts = [(alias.name, file.text[slice(*alias_range(file, alias))]) for alias in node.names]
     entries = [(order_key(name, order or "lower"), text) for name, text in (*texts, *((n, n) for n in names))]
     if order:
         entries.sort()
-    comment = ""
-    if rest.strip(BLANK):
-        if not rest.lstrip(BLANK).startswith("#"):
-            raise CannotEdit("another statement stands on the line of the import")
-        comment, end = f"  {rest.strip(BLANK)}", file.line_end(node.lineno)
-    body = "".join(f"    {text},{line_break}" for _, text in entries)
-    return [Splice(start, end, f"from {node.module} import ({comment}{line_break}{body})")]
+    return [one_name_a_line(file, node, [text for _, text in entries])]
+
+
+def one_name_a_line(file: SourceFile, node: ast.ImportFrom, entries: Sequence[str]) -> Splice:
+    """A one-line import with ``entries``, one a line, in place of its names; a comment at its end goes behind the
+    parenthesis, where formatters put it. Raises CannotEdit where something else stands on the line.
+    """
+    start, end = file.node_range(node)
+    rest = file.text[end : file.line_end(node.lineno)].strip(BLANK)
+    if rest and not rest.startswith("#"):
+        raise CannotEdit("another statement stands on the line of the import")
+    line_break, indent = file.line_break(node.lineno), file.indent_of(node.lineno)
+    comment = f"  {rest}" if rest else ""
+    body = "".join(f"{indent}    {entry},{line_break}" for entry in entries)
+    return Splice(start, file.line_end(node.lineno), f"from {node.module} import ({comment}{line_break}{body}{indent})")
 
 
 # A new statement
@@ -361,7 +365,7 @@ def remove_names(file: SourceFile, node: ast.ImportFrom | ast.Import, names: Ite
     if trailing and all(_on_own_line(file, node, i) for i in trailing):
         found += [_name_out(file, node, i) for i in trailing]
     elif trailing:
-        start, end = _alias_range(file, node.names[last_kept])[1], _alias_range(file, node.names[-1])[1]
+        start, end = alias_range(file, node.names[last_kept])[1], alias_range(file, node.names[-1])[1]
         found.append(_without_comment(file, Splice(start, end, "")))
     return found
 
@@ -377,7 +381,7 @@ def _whole_statement(file: SourceFile, node: ast.stmt) -> Splice:
 
 
 def _on_own_line(file: SourceFile, node: ast.ImportFrom | ast.Import, index: int) -> bool:
-    start, end = _alias_range(file, node.names[index])
+    start, end = alias_range(file, node.names[index])
     line = node.names[index].lineno
     rest = file.text[end : file.line_end(line)].strip(BLANK)
     alone = rest == "," or (rest == "" and index == len(node.names) - 1)
@@ -388,7 +392,7 @@ def _name_out(file: SourceFile, node: ast.ImportFrom | ast.Import, index: int) -
     if _on_own_line(file, node, index):
         line = node.names[index].lineno
         return Splice(file.line_start(line), file.line_start(line + 1), "")
-    start, following = _alias_range(file, node.names[index])[0], _alias_range(file, node.names[index + 1])[0]
+    start, following = alias_range(file, node.names[index])[0], alias_range(file, node.names[index + 1])[0]
     return _without_comment(file, Splice(start, following, ""))
 
 
