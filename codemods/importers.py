@@ -25,8 +25,8 @@ class Importers:
     """The files that a run may change, as those that import from one another."""
 
     paths: Collection[str] = ()
-    read: Callable[[str], str | None] = field(default=lambda path: None)
-    """The text of a file, None where it cannot be read."""
+    read: Callable[[str], ast.Module | None] = field(default=lambda path: None)
+    """The syntax tree of a file, None where it cannot be read."""
     denied: Collection[tuple[str, str]] = ()
     """(path, class) of what an importer could not follow after all."""
     hidden: Mapping[str, tuple[HiddenImport, ...]] = field(default_factory=dict)
@@ -64,11 +64,8 @@ class Importers:
 
     def _module(self, path: str) -> _Module | None:
         if path not in self.known:
-            text = self.read(path)
-            try:
-                self.known[path] = _read(ast.parse(text)) if text is not None else None
-            except (SyntaxError, ValueError):
-                self.known[path] = None
+            tree = self.read(path)
+            self.known[path] = _named(tree) if tree is not None else None
         return self.known[path]
 
 
@@ -79,7 +76,7 @@ class _Module:
     """All that its code names, but for imports: names, attributes and texts."""
 
 
-def _read(tree: ast.Module) -> _Module:
+def _named(tree: ast.Module) -> _Module:
     names: set[str] = set()
     for node in ast.walk(tree):
         for said in (getattr(node, "id", None), getattr(node, "attr", None), getattr(node, "value", None)):

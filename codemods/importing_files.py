@@ -59,14 +59,8 @@ def importing_files(root: Path, paths: Collection[str]) -> tuple[str, ...]:
     """
     names = {name for path in paths if (name := _module_name(path))}
     folders = sorted({path.partition("/")[0] if "/" in path else "" for path in paths} - {".."})
-    return tuple(
-        sorted(
-            path
-            for folder in folders
-            for path, data in _texts(root, folder)
-            if path not in paths and _holds(data, names)
-        )
-    )
+    beside = (path for folder in folders for path in _listed(root, folder) if path not in paths)
+    return tuple(sorted(path for path in beside if _holds(_read(root, path), names)))
 
 
 def _module_name(path: str) -> bytes:
@@ -83,15 +77,18 @@ def _holds(data: bytes, names: Collection[bytes]) -> bool:
     return any(not set(WORD.findall(line)).isdisjoint(names) for line in IMPORTING.findall(data))
 
 
+# What follows is kept for a process that migrates file after file (codemods/command.py).
+
+
 @lru_cache(maxsize=2)
-def _texts(root: Path, folder: str) -> tuple[tuple[str, bytes], ...]:
-    """Kept for a process that migrates file after file (codemods/command.py)."""
-    return tuple(_read(root, folder))
+def _listed(root: Path, folder: str) -> tuple[str, ...]:
+    return python_files(root, folder) if folder else tuple(p.name for p in root.glob("*.py"))
 
 
-def _read(root: Path, folder: str) -> Iterator[tuple[str, bytes]]:
-    for path in python_files(root, folder) if folder else sorted(p.name for p in root.glob("*.py")):
-        try:
-            yield path, (root / path).read_bytes()
-        except OSError:
-            continue
+@lru_cache(maxsize=4096)
+def _read(root: Path, path: str) -> bytes:
+    """The content of a file, nothing for one that cannot be read."""
+    try:
+        return (root / path).read_bytes()
+    except OSError:
+        return b""

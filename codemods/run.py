@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import pickle
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from codemods.edit import SourceFile
-from codemods.imported_classes import ImportedClasses, ImportedClassesChange
+from codemods.imported_classes import ImportedClassesChange
 from codemods.importers import Importers, Replacement
 from codemods.importing_files import hidden_imports, importing_files
 from codemods.keyed_tests import KeyedTests
@@ -94,7 +95,7 @@ def migrate(
     importers(analysis.suite)  # Made here, so that processes that fork have it.
     keys = KeyedTests(discovery.root, analysis.suite.catalog.name_keys)
     hidden = hidden_imports(_Bytes(tree), tuple(digests))
-    others = Importers(frozenset(analysis.checked), _Texts(tree), hidden=hidden)
+    others = Importers(frozenset(analysis.checked), _Trees(tree), hidden=hidden)
     job = Job(tree, analysis.suite, settings, options, digests, keys, others)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}
@@ -122,17 +123,17 @@ class _Bytes:
 
 
 @dataclass(frozen=True)
-class _Texts:
-    """The text of each file of a tree."""
+class _Trees:
+    """The syntax tree of each file of a tree, None for one that cannot be read."""
 
     tree: Tree
 
-    def __call__(self, path: str) -> str | None:
+    def __call__(self, path: str) -> ast.Module | None:
         data = self.tree.read(path)
         if isinstance(data, Problem):
             return None
         try:
-            return SourceFile.read(data, path).text
+            return SourceFile.read(data, path).tree
         except CannotEdit:
             return None
 
@@ -200,8 +201,9 @@ def migrate_file(job: Job, path: str) -> Outcome:
             module = scan_module(data, path, neighbourhood.catalog)
         following = tuple(one for one in job.replacements if one.importer == path)
         codemods = [codemod() for codemod in chosen(job.options.only, job.options.skip)]
-        if following and job.options.only:  # What was asked of another file takes it.
-            codemods += (c() for c in chosen((ImportedClasses.name,), job.options.skip) if c not in map(type, codemods))
+        if following and job.options.only:  # What was asked of another file takes them.
+            known = chosen(skip=job.options.skip)
+            codemods += (codemod() for codemod in known if codemod.follows and codemod not in map(type, codemods))
         run = FileRun(neighbourhood, job.settings, job.options, codemods, job.keys, job.others, following)
         return run.run(data, module, neighbourhood.link_with(module))
     except Exception:  # A fault of ours: it costs this file, by name, and not the run.
