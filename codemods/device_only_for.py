@@ -26,14 +26,17 @@ class OnlyForEdit:
     """``span`` is that of the instantiation."""
 
     span: Span
-    text: str
-    """What takes the place of the argument; '' for nothing."""
     description: str
     excepted: tuple[str, ...]
     """What ``except_for`` names afterwards."""
     applicability: Applicability
     constant: str = ""
     """Name of the list, where it has one that no other file may read."""
+
+    @property
+    def text(self) -> str:
+        """What takes the place of the argument; '' for nothing."""
+        return _argument(self.excepted)
 
 
 def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
@@ -70,7 +73,6 @@ def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
     text = _argument(excepted)
     return OnlyForEdit(
         span=call.span,
-        text=text,
         description=(
             f"instantiate it {text or 'for every device'} in place of `only_for` ({_difference(before.devices, after)})"
         ),

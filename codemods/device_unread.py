@@ -29,11 +29,10 @@ FRAMES = re.compile(r"eval|exec|locals|vars|dir|inspect\.\w+|sys\._getframe|(tor
 """What looks at the local names of a function, or at its parameters: TorchScript in a string does."""
 PARAMETRIZING = frozenset(("parametrize", "dtypes", "ops", "modules", "optims", "subtest", "reparametrize"))
 INITIALIZED = ("_initialized", "is_initialized")
+"""What says whether an accelerator is set up (torch/cuda/__init__.py, torch 2.14.1)."""
 FORKS = re.compile(r"num_workers|_fork_processes|os\.fork")
 """What may fork, beside multiprocessing: the workers of a DataLoader, a helper, the system call. MultiProcessTestCase
 spawns (torch/testing/_internal/common_distributed.py, torch 2.14.1)."""
-
-
 REPEATABLE = frozenset(("unittest", "dynamo", "inductor"))
 """Kinds of framework bases whose ``setUpClass`` may run at import: it does nothing, or sets what all of their tests run
 with (torch/_dynamo/test_case.py, torch/_inductor/test_case.py, torch 2.14.1)."""

@@ -13,13 +13,10 @@ from collections.abc import Iterable, Sequence
 from codemods.device_values import Blocked
 from codemods.importers import Replacement
 from codemods.plan import Change, Context, ImportedChange
+from hwlint.catalog import Catalog
 from hwlint.scan.spans import class_span
 from hwlint.suite.ids import generated_classes, suffix
 from hwlint.suite.model import LinkedClass, Suite
-
-COLLECTED = ("cpu", "cuda", "xpu", "mps")
-"""Devices whose classes the other files import: the tests ran there, under a gate or without. What the loader makes for
-others is new, and runs with the file that makes it."""
 
 
 def importers_of(context: Context, cls: LinkedClass) -> tuple[str, ...]:
@@ -29,9 +26,8 @@ def importers_of(context: Context, cls: LinkedClass) -> tuple[str, ...]:
     instantiated others can only import what the loader makes: nothing else takes the place of that.
     """
     for name, _ in generated_classes(cls) if cls.is_instantiated else ():
-        if _importing(context, name):
-            path = _importing(context, name)[0]
-            raise Blocked("imported-elsewhere", f"{path} imports {name}", class_span(cls.facts))
+        if paths := _importing(context, name):
+            raise Blocked("imported-elsewhere", f"{paths[0]} imports {name}", class_span(cls.facts))
     found = _importing(context, cls.name)
     hidden = context.others.hidden_importer(context.path, cls.name)
     if hidden:
@@ -61,7 +57,8 @@ def bound_first(
     comes out of ``cls``.
     """
     paths = importers_of(context, cls) or _heirs(context.made).get(cls.name, ())
-    names = [(name or cls.name) + suffix(device) for device in devices if device in COLLECTED and device != "cpu"]
+    made = [device for device in devices if device != "cpu" and _is_collected(context.catalog, device)]
+    names = [(name or cls.name) + suffix(device) for device in made]
     if not paths or not names:
         return "", paths
     return f"{' = '.join(names)} = None  # {', '.join(paths)} imports {'them' if len(names) > 1 else 'it'}", paths
@@ -102,4 +99,11 @@ def _collected(cls: LinkedClass) -> tuple[str, ...]:
     """Names by which another file gets to the tests of ``cls``."""
     if not cls.is_instantiated:
         return (cls.name,)
-    return tuple(name for name, device in generated_classes(cls) if device in COLLECTED)
+    return tuple(name for name, device in generated_classes(cls) if _is_collected(cls.suite.catalog, device))
+
+
+def _is_collected(catalog: Catalog, device: str) -> bool:
+    """Whether other files import the classes for ``device``, which has a label of its own: the tests ran there, under a
+    gate or without. What the loader makes for others is new, and runs with the file that makes it.
+    """
+    return bool(catalog.backends[device].hw_classification)
