@@ -9,13 +9,12 @@ had to undo that).
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.class_edits import add_parameter, insert_below_class
-from codemods.device_class import check_decorators, member_obstacle, members_of_module
+from codemods.device_class import check_decorators, member_obstacle
 from codemods.device_instantiate import own_name_splices
 from codemods.device_level import doubts
 from codemods.device_members import check_static, ordinary_splices, static_methods
@@ -199,30 +198,12 @@ def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
         check_decorators(context, test.decorators, frozenset(gate.span for gate in test.gates), "the test")
     except Blocked as blocked:
         return blocked.reason, blocked.text
-    if _reads_of_module(context, test):
+    if FunctionTree(context.source(), context.source().function_at(test.line)).reads_outer("device"):
         return "name-taken", "it reads a `device` of the module"
     parametrized = any(d.name.rpartition(".")[2] in ("parametrize", "dtypes", "ops") for d in test.decorators)
     if len(test.parameters) != 1 and not parametrized:
         return "parametrized", "it has parameters that something unknown passes"
     return None
-
-
-def _reads_of_module(context: Context, test: Function) -> bool:
-    """Whether ``device`` is a name of the module that the parameter would hide from the test."""
-    if "device" not in members_of_module(context):
-        return False
-    node = context.source().function_at(test.line)
-    tree = FunctionTree(context.source(), node)
-    names = (n for statement in node.body for n in ast.walk(statement))
-    return any(
-        isinstance(n, ast.Global)
-        and "device" in n.names
-        or isinstance(n, ast.Name)
-        and n.id == "device"
-        and not tree.binds("device")
-        and not tree.is_shadowed("device", n)
-        for n in names
-    )
 
 
 def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange:

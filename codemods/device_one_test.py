@@ -10,6 +10,7 @@ from codemods.device_imports import check_torch, torch_for
 from codemods.device_passed import with_types
 from codemods.device_plan import is_accelerator_use
 from codemods.device_spots import Ground, spots_of
+from codemods.device_tree import FunctionTree
 from codemods.device_unread import first_to_ask
 from codemods.device_values import Blocked, DeviceChange, FunctionEdit
 from codemods.plan import Context, PlanBuilder
@@ -67,7 +68,7 @@ def _one_test(codemod: str, context: Context, cls: LinkedClass, function: Functi
     if not spots:
         return None
     takes = "device" in function.parameters
-    if not takes and "device" in function.references:
+    if not takes and FunctionTree(context.source(), context.source().function_at(function.line)).reads_outer("device"):
         raise Blocked("name-taken", "`device` is a name of the module that it reads")
     if not takes:
         check_decorators(context, function.decorators, frozenset(g.span for g in function.gates), "the test")

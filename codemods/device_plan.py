@@ -14,6 +14,7 @@ from codemods.device_members import pinned_devices, uncalled_class_methods
 from codemods.device_passed import with_types
 from codemods.device_questions import within
 from codemods.device_spots import Ground, spots_of
+from codemods.device_tree import FunctionTree
 from codemods.device_values import CLS_TYPE, NO_DEVICE, SELF_TYPE, Blocked, DeviceValue, FunctionEdit, Spot
 from codemods.plan import Context
 from hwlint.catalog.claims import class_claim
@@ -231,8 +232,11 @@ def _edit(
     having = {name: needs[callee] for name, callee in need.callees.items() if needs[callee].has_device}
     passed = tuple(sorted((*takers, *having)))
     ways = (passed_to(context.source(), n.reached.function, n.spots, name) for name, n in sorted(having.items()))
-    if "device" in function.references and own.text == "device" and not _is_spot_of(need, "device"):
-        raise Blocked("name-taken", f"`device` is a name of the module that {need.reached.symbol} reads", function.span)
+    if own.text == "device" and not _is_spot_of(need, "device"):
+        tree = FunctionTree(context.source(), context.source().function_at(function.line))
+        if tree.reads_outer("device"):
+            text = f"`device` is a name of the module that {need.reached.symbol} reads"
+            raise Blocked("name-taken", text, function.span)
     return FunctionEdit(
         function.line,
         own,

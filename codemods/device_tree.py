@@ -13,6 +13,7 @@ from hwlint.scan.names import span_of
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class FunctionTree:
@@ -146,6 +147,18 @@ class FunctionTree:
                 count += node.rest == name
         return count
 
+    def reads_outer(self, name: str) -> bool:
+        """Whether it reads ``name`` as what stands outside of the function: a parameter of that name would hide it."""
+        nodes = [n for statement in self.node.body for n in ast.walk(statement)]
+        if any(isinstance(n, ast.Global) and name in n.names for n in nodes):
+            return True
+        within = [n for n in nodes if isinstance(n, COMPREHENSIONS) and name in _targets(n)]
+        if self.binds(name) and self._times_bound(name) > sum(_targets(n).count(name) for n in within):
+            return False
+        inside = {id(n) for one in within for n in ast.walk(one)}
+        loads = (n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load))
+        return any(id(n) not in inside and not self.is_shadowed(name, n) for n in loads)
+
     def binds_again(self, name: str) -> bool:
         """Whether the function binds ``name`` in its own scope beside a parameter of that name."""
         inner = {id(n) for n in ast.walk(self.node) if isinstance(n, SCOPES)}
@@ -163,6 +176,11 @@ class FunctionTree:
     def is_shadowed(self, name: str, node: ast.AST) -> bool:
         """Whether a scope between ``node`` and the function binds ``name``: there it means something else."""
         return any(name in self._bindings.get(id(scope), ()) for scope in self.scopes_between(node))
+
+
+def _targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> list[str]:
+    """The names that a comprehension binds, each as often as it does."""
+    return [n.id for part in node.generators for n in ast.walk(part.target) if isinstance(n, ast.Name)]
 
 
 def arguments_of(node: FunctionNode | ast.Lambda) -> set[str]:

@@ -159,3 +159,44 @@ def test_what_may_be_another_torch_or_none_yet_stands_against_it(old: str, new: 
         source = source.replace("        import torch\n\n", "")
     outcome = migrate(source, NAME, unsafe=True)
     assert not outcome.changed and reasons(outcome) == {"T": "name-taken"}
+
+
+OUTER = """\
+import unittest
+import torch
+from torch import device
+from torch.testing._internal.common_utils import TEST_CUDA, TestCase
+
+
+class T(TestCase):
+    @unittest.skipIf(not TEST_CUDA, "no CUDA")
+    def test_t(self):
+        torch.ones(2, device="cuda")
+        BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        ('print(torch.ones(2, device=device("cpu")))', True),
+        ("print([device for device in range(2)], device)", True),
+        ("print((lambda: device)())", True),
+        ("print((lambda device: device)(1))", False),
+    ],
+)
+def test_a_parameter_hides_no_device_of_the_module(body: str, held: bool) -> None:
+    """``from torch import device`` makes it the name of a class."""
+    outcome = migrate(OUTER.replace("BODY", body), NAME, unsafe=True)
+    assert outcome.changed != held
+    assert not held or reasons(outcome) == {"T": "name-taken"}
+
+
+def test_nor_where_the_class_is_instantiated_already() -> None:
+    loader = "from torch.testing._internal.common_device_type import instantiate_device_type_tests, onlyCUDA\n"
+    source = OUTER.replace('@unittest.skipIf(not TEST_CUDA, "no CUDA")', "@onlyCUDA")
+    source = source.replace("import device\n", f"import device\n{loader}")
+    source += "\n\ninstantiate_device_type_tests(T, globals())\n"
+    outcome = migrate(source.replace("BODY", 'print(device("cpu"))'), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T.test_t": "name-taken"}
+    assert "device=device" in checked(source.replace("BODY", "print(2)"), NAME, unsafe=True)

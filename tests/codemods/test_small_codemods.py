@@ -254,6 +254,8 @@ def test_what_stands_against_instantiation() -> None:
         'device = "cuda"\n\n\nclass PoolTest(TestCase):\n    def test_pool(self):\n        torch.ones(2, device=device)'
     )
     assert obstacle("class PoolTest(TestCase):\n    def test_pool(self):", read) == "name-taken"
+    read = 'range_push("y")\n        print([device for device in ()], device)'
+    assert obstacle('range_push("y")', read) == "name-taken"
     assert obstacle("    def test_pool", "    @mystery\n    def test_pool") == "unknown-name"
     assert obstacle("class PoolTest", "@mystery\nclass PoolTest") == "unknown-gate"
     assert obstacle("x = 1\n", "class PoolTestCUDA(TestCase): pass\n") == "name-collision"
