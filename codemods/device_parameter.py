@@ -7,14 +7,13 @@ instantiated already, a test that is restricted to accelerators loses its litera
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codemods.device_changes import value_of
 from codemods.device_choices import Choice, device_choices
 from codemods.device_claims import check_claims
 from codemods.device_class import check_class, check_decorators, parametrized
-from codemods.device_defaults import idle_defaults
 from codemods.device_fakes import check_fakes
 from codemods.device_file_gates import unread_gates
 from codemods.device_fixture import check_free, check_used, finding_it
@@ -36,6 +35,7 @@ from codemods.device_twins import twin_out, twins_of
 from codemods.device_unread import callers, check_main
 from codemods.device_values import Blocked, DeviceChange, FunctionEdit, Loop
 from codemods.device_whole import check_callers, check_fixture, check_reached
+from codemods.device_xpu import tests_on_xpu
 from codemods.edit import SourceFile, Splice
 from codemods.generic_gates import compiles
 from codemods.imported_change import bound_first, importers_of
@@ -44,7 +44,7 @@ from hwlint.rules.home import home_device
 from hwlint.scan.facts import Function, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.model import LinkedClass
-from hwlint.suite.reach import Reach, ReachedUse, reach
+from hwlint.suite.reach import Reach, reach
 
 
 class DeviceParameter(Codemod):
@@ -240,17 +240,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
     if call is not None and call.form == "decorator":
         removed = (*removed, call.span)
     needed = any(edit.added or edit.swapped for edit in functions)
-    idle = {id(f): idle_defaults(context, cls, reached) for f, reached, _ in tests}
-    allowed = [f.name for f, r, _ in tests if gates[id(f)].allow_xpu or _names_any(r, idle[id(f)])]
-    on_xpu = [f.name for f, r, _ in tests if f.name in allowed and not _names_cuda(r, idle[id(f)])]
+    on_xpu = tests_on_xpu(context, cls, tests, gates)
     xpu = bool(on_xpu)
-    others = [f.name for f, reached, _ in tests if f.name not in on_xpu and not _skips_xpu(reached)]
-    if xpu and others:
-        # Those that are fewer are named: a split leaves them.
-        fewer, where = (on_xpu, "on XPU as well") if len(on_xpu) < len(others) else (others, "on CUDA alone")
-        raise Blocked("split", f"it runs {where}, and other tests of the class do not: {', '.join(fewer)}")
-    if xpu and any(question.names_cuda for _, _, ground in tests for question in ground.questions):
-        raise Blocked("unknown-gate", f"{on_xpu[0]} runs on XPU as well, and leaves out there what it asks CUDA for")
     fixtures = tuple(m.line for m in cls.facts.methods if m.kind == "setup")
     told = _told_by_main(context, functions, ungated, fixtures)
     above, importers = bound_first(context, cls, ("cpu", "cuda", "xpu") if xpu else ("cpu", "cuda"))
@@ -287,7 +278,8 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         fixtures=fixtures,
         class_removed=removed,
         class_swapped=tuple(dict.fromkeys(s for plan in gates.values() for s in plan.class_swapped)),
-        claims=_claims(functions, [f.line for f, *_ in tests if f.name in on_xpu], len(on_xpu) < len(tests)),
+        # Tests that ran on XPU as well claim nothing that is CUDA's own.
+        claims=tuple(e.line for e in functions if e.line not in on_xpu) if len(on_xpu) < len(tests) else (),
         arguments=", allow_xpu=True" if xpu else "",
         replaced=call.span if call is not None and call.form == "call" else None,
         instantiate=True,
@@ -428,29 +420,3 @@ def _class_removed(context: Context, cls: LinkedClass, gates: dict[int, GatePlan
         if span not in own:
             raise Blocked("unknown-gate", "a base of the class is gated", span)
     return tuple(spans)
-
-
-def _names_any(reached: Reach, idle: Collection[ReachedUse]) -> bool:
-    """Whether the test names the accelerator that there is, as GPU_TYPE does: it ran on XPU as well.
-
-    ``idle``: uses that come to nothing.
-    """
-    uses = (one.use for one in reached.uses if one not in idle)
-    return any(u.device.partition(":")[0] == "accelerator" and u.role == "placement" for u in uses)
-
-
-def _claims(functions: Sequence[FunctionEdit], on_xpu: Sequence[int], on_cuda: bool) -> tuple[int, ...]:
-    """The lines of what may claim something of CUDA: tests that ran on XPU as well claim nothing that is its own."""
-    return tuple(edit.line for edit in functions if edit.line not in on_xpu) if on_cuda else ()
-
-
-def _skips_xpu(reached: Reach) -> bool:
-    """Whether a decorator of the test leaves it out where there is an XPU, as ``@skipIfXpu`` does."""
-    gates = (one.gate for one in reached.gates if one.scope == "test" and one.gate.form == "decorator")
-    return any([(r.kind, r.value, r.absent) for r in gate.requirements] == [("device", "xpu", True)] for gate in gates)
-
-
-def _names_cuda(reached: Reach, idle: Collection[ReachedUse]) -> bool:
-    """Whether the test names CUDA itself: whatever its gate says, it ran nowhere else. ``idle`` as above."""
-    uses = (one.use for one in reached.uses if one not in idle)
-    return any(u.device.partition(":")[0] == "cuda" and u.role in ("placement", "backend") for u in uses)
