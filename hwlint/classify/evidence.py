@@ -215,34 +215,18 @@ def only_decorators(subject: Subject) -> Iterator[Evidence]:
 
 def fixtures(subject: Subject) -> Iterator[Evidence]:
     """Framework bases whose set-up picks the device."""
+    at = (subject.cls.path, class_span(subject.cls.facts))
     for base in subject.cls.framework_bases:
         name = base.name.rpartition(".")[2]
         if base.accelerator_fixture:
             if base.starts and not is_started(subject, base):
                 continue
-            yield subject.evidence(
-                "fixture",
-                "ACCELERATOR",
-                f"{name} picks the accelerator",
-                subject.cls.path,
-                class_span(subject.cls.facts),
-            )
+            yield subject.evidence("fixture", "ACCELERATOR", f"{name} picks the accelerator", *at)
             if base.process_on_device and any(g.kind == "gate" and g.argues_for for g in gates(subject)):
-                yield subject.evidence(
-                    "process-device",
-                    "ACCELERATOR",
-                    f"{name} runs each process on an accelerator",
-                    subject.cls.path,
-                    class_span(subject.cls.facts),
-                )
+                said = f"{name} runs each process on an accelerator"
+                yield subject.evidence("process-device", "ACCELERATOR", said, *at)
         elif base.device and base.kind != "device":
-            yield subject.evidence(
-                "fixture",
-                label_of(base.device),
-                f"{name} is for {base.device}",
-                subject.cls.path,
-                class_span(subject.cls.facts),
-            )
+            yield subject.evidence("fixture", label_of(base.device), f"{name} is for {base.device}", *at)
 
 
 def is_started(subject: Subject, base: FrameworkBase) -> bool:
