@@ -218,3 +218,10 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
         atomic.write_atomic(target, b"new")
     assert target.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.py"]
+
+
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path) -> None:
+    target = tmp_path / f"{'t' * 250}.py"
+    target.write_bytes(b"old")
+    atomic.write_atomic(target, b"new")
+    assert target.read_bytes() == b"new"
