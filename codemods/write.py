@@ -34,8 +34,9 @@ def dirty_files(root: Path, paths: Sequence[str]) -> set[str]:
 def write_files(root: Path, outcomes: Iterable[Outcome], *, allow_dirty: bool) -> tuple[list[str], list[Unwritten]]:
     """Write the changed files: paths written, and those that were not with the reason.
 
-    A file whose classes others import is written with those files, or not at all; they come first, so that a run that
-    is cut short leaves an import that fails, and no test that is missed.
+    A file whose classes others import is written with those files, or not at all: what was written of them is put back
+    where one cannot be. They come first, so that a run that is cut short leaves an import that fails, and no test that
+    is missed.
     """
     changed = {o.path: o for o in outcomes if o.changed}
     dirty = set() if allow_dirty else dirty_files(root, list(changed))
@@ -48,11 +49,15 @@ def write_files(root: Path, outcomes: Iterable[Outcome], *, allow_dirty: bool) -
         stuck = next((other for other in groups.get(path, (path,)) if other in reasons), "")
         if stuck and stuck != path:
             reasons[path] = f"{stuck}, which goes with it, is not written"
-        why = reasons.get(path) or _write(root / path, changed[path])
-        if why:
-            reasons[path] = why
-        else:
+        why = reasons.get(path) or _write(root / path, changed[path].after)
+        if not why:
             written.append(path)
+            continue
+        reasons[path] = why
+        for other in [other for other in groups.get(path, ()) if other in written]:
+            if not _write(root / other, changed[other].before):
+                written.remove(other)
+                reasons[other] = f"{path}, which goes with it, is not written"
     order = list(changed)
     unwritten = [Unwritten(path, reasons[path]) for path in order if path in reasons]
     return sorted(written, key=order.index), unwritten
@@ -77,10 +82,10 @@ def _unreadable(path: Path, outcome: Outcome) -> str:
         return f"cannot be written: {error.strerror or error}"
 
 
-def _write(path: Path, outcome: Outcome) -> str:
+def _write(path: Path, data: bytes) -> str:
     """Why the file was not written, '' where it was."""
     try:
-        write_atomic(path, outcome.after)
+        write_atomic(path, data)
     except OSError as error:
         return f"cannot be written: {error.strerror or error}"
     return ""

@@ -292,3 +292,18 @@ def test_parts_that_stay_plain_are_imported_by_their_own_names(tmp_path: Path) -
     found = outcomes_of(tmp_path, {HASH: MIXED.replace("import torch\n", imported) + extra, JIT: COLLECTS})
     names = [line.strip(" ,") for line in text_of(found[JIT]).splitlines() if line.startswith("    HashTest")]
     assert names == ["HashTest", "HashTestDeviceCPU", "HashTestDeviceCUDA", "HashTestCudaOnly", "HashTestPinned"]
+
+
+def test_what_was_written_is_put_back_where_the_other_file_cannot_be(tmp_path: Path) -> None:
+    found = outcomes_of(tmp_path, {HASH: MIXED + "# filler\n" * 9000, JIT: COLLECTS})
+    resource = pytest.importorskip("resource", reason="nothing limits the size of a file here")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        written, unwritten = write_files(tmp_path, found.values(), allow_dirty=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    whys = {one.path: one.why for one in unwritten}
+    assert not written and whys[HASH] == "cannot be written: File too large"
+    assert whys[JIT] == f"{HASH}, which goes with it, is not written"
+    assert all((tmp_path / path).read_bytes() == found[path].before for path in (HASH, JIT))
