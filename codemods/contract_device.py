@@ -3,8 +3,9 @@
 Upstream's contract (pytorch/pytorch#190173) wants the parameter from each test of a class for devices, whether the
 test reads it or not. It is added where a test gets to its device by another way (the fixture of its base,
 ``self.device_type``, a helper): a test that does not is the same on every device, and belongs in a GENERIC class
-(#193350). An ``only_for`` list gives way to the ``except_for`` of the other devices, and what keeps a test to native
-devices to skips of the others. The whole class meets the contract afterwards, or nothing is done.
+(#193350). An ``only_for`` list gives way to the ``except_for`` of the other devices, a name that holds one device to
+that device itself, and what keeps a test to native devices to skips of the others. The whole class meets the contract
+afterwards, or nothing is done.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.device_free import check_free, without_instantiation
-from codemods.device_only_for import OnlyForEdit, list_splices, only_for_edit, only_for_splices, without_only_for
+from codemods.device_only_for import OnlyForEdit, list_splices, literal_edit, only_for_edit, only_for_splices
 from codemods.device_signature import function_splices
 from codemods.device_unread import (
     PARAMETERS,
@@ -73,9 +74,10 @@ class ContractDevice(Codemod):
         said = PlanBuilder(self.name)
         for met in meeting_the_contract(said, context, found, _imagined):
             plan.add(met)
-        # What else stands against an untagged class is told by tag_class, with the tests that take no device.
+        # What else stands against an untagged class is told by tag_class, with the tests that take no device; but not
+        # what would be wrong once all of that is done.
         untagged = {cls.facts.qualname for cls, change in found if change.tag is not None}
-        plan.refusals += (r for r in said.refusals if r.symbol not in untagged)
+        plan.refusals += (r for r in said.refusals if r.symbol not in untagged or r.reason == "new-error")
         return plan.done()
 
     def edit(self, file: SourceFile, changes: Sequence[Change]) -> list[Splice]:
@@ -105,7 +107,7 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
     """None where there is nothing to do but to tag it. Raises Blocked, with the first test that stands against it."""
     sure = tagging is None or tagging.applicability == "safe"
     tests = _without_device(context, cls)
-    only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else None
+    only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else literal_edit(cls, label, context)
     natives = native_edits(context, cls) if label == "ACCELERATOR" else ()
     if not tests and only_for is None and not natives:
         return None
@@ -192,14 +194,13 @@ def _imagined(module: ModuleFacts, changes: Iterable[tuple[LinkedClass, Contract
     changes = list(changes)
     lines = {line for _, change in changes for line in change.test_lines}
     natives = {native.span for _, change in changes for native in change.natives}
-    excepted = {change.only_for.span: change.only_for.excepted for _, change in changes if change.only_for is not None}
+    edits = {change.only_for.span: change.only_for for _, change in changes if change.only_for is not None}
     tagged = with_tags(module, ((cls, change.label) for cls, change in changes if change.tag is not None))
     return replace(
         tagged,
         classes=tuple(replace(c, methods=tuple(_edited(c.methods, lines, natives))) for c in tagged.classes),
         instantiations=tuple(
-            without_only_for(call, excepted[call.span]) if call.span in excepted else call
-            for call in tagged.instantiations
+            edits[call.span].applied(call) if call.span in edits else call for call in tagged.instantiations
         ),
     )
 

@@ -2,7 +2,8 @@
 
 An availability gate becomes ``@onlyAccelerator``. A gate that asks for more (a count, a capability, a library) stays,
 in the form that asks any accelerator where there is one, and ``@onlyAccelerator`` keeps the CPU variant out of what the
-host alone would let through. What asks the host for one device in another way keeps the whole test as it is.
+host alone would let through, and so a part of a test that hangs on such a question. What asks the host for one device
+in another way keeps the whole test as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codemods.device_questions import Question
-from codemods.device_stops import asks_capability
+from codemods.device_stops import asks_capability, is_choice
 from codemods.device_values import AVAILABLE, MEANT, Blocked
 from codemods.generic_gates import asks_triton, generic_gate
 from codemods.plan import Import
@@ -51,7 +52,7 @@ class _Collected:
     allow_xpu: bool = False
     kept: bool = False
     helper: Gate | None = None
-    """The gate of a helper, or within the test: it holds for the part of the test that gets there."""
+    """The gate of a helper, or within the test: it holds for the part of the test that gets there, or is chosen."""
 
 
 def plan_gates(
@@ -89,6 +90,8 @@ def plan_gates(
                 found.needs_accelerator = found.kept = True
             else:
                 found.helper = found.helper or gate
+        elif reached.scope in ("test", "setup", "helper") and is_choice(gate):
+            found.helper = found.helper or gate
         elif reached.scope in ("setup", "helper"):
             if reached.scope == "helper" and _is_generic_count(gate):
                 found.helper = found.helper or gate

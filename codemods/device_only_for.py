@@ -1,4 +1,5 @@
-"""What becomes of an ``only_for`` list of several devices, which an ACCELERATOR class may not have.
+"""What becomes of an ``only_for`` list of several devices, which an ACCELERATOR class may not have, and of the name of
+one device that stands elsewhere, which a class for that device has to have in place.
 
 Two schools disagree on whether other accelerators shall run such a class (pytorch/pytorch#192182 against #194617), so
 that the default changes no device: ``except_for`` names exactly those that the list left out, as in #192765.
@@ -27,16 +28,25 @@ class OnlyForEdit:
 
     span: Span
     description: str
-    excepted: tuple[str, ...]
-    """What ``except_for`` names afterwards."""
     applicability: Applicability
+    excepted: tuple[str, ...] = ()
+    """What ``except_for`` names afterwards."""
+    only: str = ""
+    """The one device that ``only_for`` names afterwards; '' where it is gone."""
     constant: str = ""
     """Name of the list, where it has one that no other file may read."""
 
     @property
     def text(self) -> str:
         """What takes the place of the argument; '' for nothing."""
-        return _argument(self.excepted)
+        return f'only_for="{self.only}"' if self.only else _argument(self.excepted)
+
+    def applied(self, call: Instantiation) -> Instantiation:
+        """The instantiation as it is afterwards."""
+        if not self.only:
+            return without_only_for(call, self.excepted)
+        kept = tuple(a for a in call.arguments if a.name != "only_for")
+        return replace(call, arguments=(*kept, Argument("only_for", self.only, True, repr(self.only))))
 
 
 def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
@@ -78,8 +88,32 @@ def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
         ),
         excepted=excepted,
         applicability="safe" if before.devices == after else "unsafe",
-        constant=given.text if given.text.isidentifier() and not context.imported_by(given.text) else "",
+        constant=_own_constant(context, given),
     )
+
+
+def literal_edit(cls: LinkedClass, label: str, context: Context) -> OnlyForEdit | None:
+    """``only_for="cuda"`` in place of a name that holds it, in a class for CUDA: upstream's linter reads literals alone
+    (pytorch/pytorch#190173). None where that is not what it holds.
+    """
+    calls = cls.device_type_instantiations
+    given = calls[0].argument("only_for") if len(calls) == 1 else None
+    device = label.lower()
+    if given is None or not given.known or given.literal or given.value not in (device, (device,)):
+        return None
+    if calls[0].form != "call" or calls[0].argument("except_for") is not None:
+        return None
+    return OnlyForEdit(
+        span=calls[0].span,
+        description=f'write only_for="{device}" in its instantiation',
+        applicability="safe",
+        only=device,
+        constant=_own_constant(context, given),
+    )
+
+
+def _own_constant(context: Context, given: Argument) -> str:
+    return given.text if given.text.isidentifier() and not context.imported_by(given.text) else ""
 
 
 def _argument(excepted: Sequence[str]) -> str:
@@ -143,12 +177,13 @@ def list_splices(file: SourceFile, edits: Sequence[OnlyForEdit]) -> list[Splice]
         made = [
             s
             for s in file.tree.body
-            if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, (ast.Tuple, ast.List))
+            if isinstance(s, ast.Assign) and len(s.targets) == 1
+            if isinstance(s.value, (ast.Tuple, ast.List, ast.Constant))
             if dotted(s.targets[0]) == name
         ]
         words = any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(file.tree))
-        if len(made) == len(named) == 1 and not words:
-            found += _line_out(file, made[0])
+        if len(made) == len(named) and not words:
+            found += [splice for statement in made for splice in _line_out(file, statement)]
     return found
 
 

@@ -1,8 +1,9 @@
-"""Tests that end themselves where CUDA lacks a capability: the skip stays in the body, as it would in a decorator.
+"""Tests that ask what CUDA can do: the question stays in the body, as a skip would in a decorator.
 
 ``if not SM80OrLater: self.skipTest(...)`` asks CUDA, so that no other accelerator gets by it. ``@onlyAccelerator``
 keeps the CPU variant out, which on a host with CUDA it would let through: where the test asks at its very start, it did
-nothing without CUDA; where it asks later, or in a helper, something else has to keep it off the CPU.
+nothing without CUDA; where it asks later, or in a helper, something else has to keep it off the CPU. So too where it
+only chooses (``tol = 1e-3 if SM80OrLater else 1e-5``): on the devices it ran on it chooses as it did.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hwlint.scan.names import dotted, span_of
 
 FORMS = ("skip_call", "raise_skip", "early_return", "setup")
 KINDS = ("device", "accelerator", "capability", "library", "unknown")
+CHOICES = frozenset(("device", "accelerator", "capability", "platform"))
 
 
 def asks_capability(gate: Gate) -> bool:
@@ -31,6 +33,18 @@ def asks_capability(gate: Gate) -> bool:
     devices = {r.value for r in asked if r.kind in ("device", "accelerator")}
     other = any(r.kind == "unknown" and gate_claim().search(r.value) for r in asked)
     return any(r.kind == "capability" for r in asked) and devices <= {*AVAILABLE} and not other
+
+
+def is_choice(gate: Gate) -> bool:
+    """Whether a part of the function hangs on a capability of CUDA, or on its being ROCm's, and on nothing else."""
+    if gate.form != "if_block" or gate.blocking:
+        return False
+    kinds = {r.kind for r in gate.requirements}
+    build = any(r.kind == "platform" and r.value == "rocm" for r in gate.requirements)
+    devices = {r.value for r in gate.requirements if r.kind in ("device", "accelerator")}
+    if any(r.kind == "platform" and r.value != "rocm" for r in gate.requirements):
+        return False
+    return ("capability" in kinds or build) and kinds <= CHOICES and devices <= {*AVAILABLE}
 
 
 def leading_stops(file: SourceFile, function: Function) -> frozenset[Span]:

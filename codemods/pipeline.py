@@ -80,6 +80,7 @@ class FileRun:
     keys: KeyedTests = field(default_factory=KeyedTests)
     others: Importers = field(default_factory=Importers)
     replacements: tuple[Replacement, ...] = ()
+    native_devices: frozenset[str] | None = None
     changes: list[Change] = field(default_factory=list)
     taken_back: list[Refusal] = field(default_factory=list)
     barred: set[tuple[str, str, str]] = field(default_factory=set)
@@ -157,6 +158,7 @@ class FileRun:
             self.others,
             self.replacements,
             tuple(self.changes),
+            self.native_devices,
         )
 
     def judge(self, state: State) -> tuple[Verdict, ...]:

@@ -266,6 +266,8 @@ class Context:
     """What this file is to import, now that other files have changed."""
     made: tuple[Change, ...] = ()
     """What was changed in this file before."""
+    native_devices: frozenset[str] | None = None
+    """``NATIVE_DEVICES`` of the checkout, None where it is not there to be read."""
 
     @property
     def path(self) -> str:

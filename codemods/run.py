@@ -19,6 +19,7 @@ from codemods.imported_classes import ImportedClassesChange
 from codemods.importers import Importers, Replacement
 from codemods.importing_files import hidden_imports, importing_files
 from codemods.keyed_tests import KeyedTests
+from codemods.native_devices import read_native
 from codemods.neighbours import Neighbourhood, importers
 from codemods.pipeline import FileRun, Outcome
 from codemods.plan import CannotEdit, Options
@@ -60,6 +61,7 @@ class Job:
     others: Importers
     replacements: tuple[Replacement, ...] = ()
     """What files of the run have to import now."""
+    native_devices: frozenset[str] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -96,7 +98,8 @@ def migrate(
     keys = KeyedTests(discovery.root, analysis.suite.catalog.name_keys)
     hidden = hidden_imports(_Bytes(tree), tuple(digests))
     others = Importers(frozenset(analysis.checked), _Trees(tree), hidden=hidden)
-    job = Job(tree, analysis.suite, settings, options, digests, keys, others)
+    native = read_native(_Trees(tree))
+    job = Job(tree, analysis.suite, settings, options, digests, keys, others, native_devices=native)
     jobs = jobs or settings.jobs or _cores()
     outcomes: dict[str, Outcome] = {}
     last = _importing(analysis) if options.unsafe else frozenset()
@@ -204,7 +207,9 @@ def migrate_file(job: Job, path: str) -> Outcome:
         if following and job.options.only:  # What was asked of another file takes them.
             known = chosen(skip=job.options.skip)
             codemods += (codemod() for codemod in known if codemod.follows and codemod not in map(type, codemods))
-        run = FileRun(neighbourhood, job.settings, job.options, codemods, job.keys, job.others, following)
+        run = FileRun(
+            neighbourhood, job.settings, job.options, codemods, job.keys, job.others, following, job.native_devices
+        )
         return run.run(data, module, neighbourhood.link_with(module))
     except Exception:  # A fault of ours: it costs this file, by name, and not the run.
         return Outcome(path, data, data, crash=traceback.format_exc())

@@ -229,8 +229,9 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     moved = [_through_base(file, name, change.base) for name in reads]
     moved += following(file, node, {test: part.name for part in change.parts for test in part.tests})
     chunks = list(_chunks(file, node, owners, moved))
-    head = [text for owner, text in chunks if owner == HEAD]
-    shared = [text for owner, text in chunks if owner == SHARED]
+    head = [text for owner, text, _ in chunks if owner == HEAD]
+    shared = [text for owner, text, _ in chunks if owner == SHARED]
+    _check_documentation(node, chunks)
     bases = ", ".join(file.text[slice(*file.node_range(b))] for b in node.bases)
     if "\n" in bases or "#" in bases:
         raise Blocked("layout", f"the bases of the class on line {node.lineno} are spread out")
@@ -243,7 +244,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     if shared:
         written.append(f"{indent}class {change.base}:{line_break}" + _joined(shared, line_break))
     for index, part in enumerate(change.parts):
-        body = [text for owner, text in chunks if owner == index]
+        body = [text for owner, text, _ in chunks if owner == index]
         body = [*head, *body] if index == 0 else body
         written.append(f"{decorators}{indent}class {part.name}({given}):{line_break}" + _joined(body, line_break))
     start = file.line_start(first_line(node))
@@ -304,12 +305,14 @@ def _through_base(file: SourceFile, name: ast.Name, base: str) -> Splice:
 
 def _chunks(
     file: SourceFile, node: ast.ClassDef, owners: Mapping[str, int], edits: Sequence[Splice]
-) -> Iterator[tuple[int, str]]:
-    """(part, whole lines) of each statement of the body, with the comments above it: HEAD for the docstring, SHARED
-    for what goes to the base. ``edits`` are made in them.
+) -> Iterator[tuple[int, str, bool]]:
+    """(part, whole lines, whether a text stands above) of each statement of the body, with the comments above it: HEAD
+    for the docstring, SHARED for what goes to the base. ``edits`` are made in them. A text by itself that is no
+    docstring is a comment on what follows it.
     """
     header = _header_end(file, node)
     at = header + 1
+    spoken = False
     for statement in node.body:
         first, last = first_line(statement), statement.end_lineno or statement.lineno
         start, end = file.node_range(statement)
@@ -323,16 +326,27 @@ def _chunks(
             getattr(s, "name", "").startswith("test") for s in statement.body
         ):
             raise Blocked("layout", f"a class with tests stands in the class (line {first})")
+        is_head = is_docstring(statement) and statement is node.body[0]
+        if is_docstring(statement) and not is_head and statement is not node.body[-1]:
+            spoken = True
+            continue
         low, high = file.line_start(at), file.line_start(last + 1)
         inside = [Splice(e.start - low, e.end - low, e.text) for e in edits if low <= e.start < high]
         text = splice(file.text[low:high], inside)
         if not text.endswith(("\n", "\r")):
             text += file.line_break(last)
-        is_head = is_docstring(statement) and statement is node.body[0]
-        if not is_head and not isinstance(statement, (*DEFINITIONS, ast.Assign, ast.AnnAssign)):
+        if not is_docstring(statement) and not isinstance(statement, (*DEFINITIONS, ast.Assign, ast.AnnAssign)):
             raise Blocked("layout", f"the class has a statement that is no definition (line {first})")
-        yield HEAD if is_head else _owner(statement, owners), text
-        at = last + 1
+        yield HEAD if is_head else _owner(statement, owners), text, spoken
+        at, spoken = last + 1, False
+
+
+def _check_documentation(node: ast.ClassDef, chunks: Sequence[tuple[int, str, bool]]) -> None:
+    """Raise Blocked where a text that comments on a method would become the documentation of a class."""
+    heads: dict[int, bool] = {0: True} if any(owner == HEAD for owner, *_ in chunks) else {}
+    for owner, _, spoken in chunks:
+        if heads.setdefault(owner, not spoken) is False:
+            raise Blocked("layout", f"a text of the class on line {node.lineno} would become another's documentation")
 
 
 def _header_end(file: SourceFile, node: ast.ClassDef) -> int:

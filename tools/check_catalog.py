@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import functools
 import importlib
 import inspect
@@ -280,12 +281,28 @@ def flags(torch: types.ModuleType, version: tuple[int, ...]) -> Iterator[str]:
             lazy = [name in lazy_names(module) for module in modules]
             if lazy and group.get("lazy", False) not in lazy and not group.get("callable"):
                 yield f"flag: {name}: lazy differs"
+            held = [value for module in modules if (value := literal_of(module, name)) is not NOTHING]
+            if (
+                "holds" in group
+                and held
+                and group["holds"] not in [list(v) if isinstance(v, tuple) else v for v in held]
+            ):
+                yield f"flag: {name}: holds {held[0]!r}"
     for group in table("flags")["call"]:
         for name in group["names"].split():
             module, _, last = name.rpartition(".")
             support = name.startswith(("torch.testing._internal.", "torch._inductor."))
             there = in_source(module, last) if support else resolve(name) is not NOTHING
             yield from presence("call", name, there, version, since, until)
+
+
+def literal_of(module: str, name: str) -> object:
+    """The literal that a module binds the name to, NOTHING for anything else."""
+    for node in (parsed(module) or ast.Module([], [])).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+            with contextlib.suppress(ValueError):
+                return ast.literal_eval(node.value)
+    return NOTHING
 
 
 @functools.cache

@@ -22,6 +22,11 @@ def class_claim() -> re.Pattern[str]:
     return re.compile("|".join(_words("class_names")))
 
 
+def vendor_device(class_name: str) -> str:
+    """The device type of a class whose name ``class_claim`` matches: 'cuda' of CUDACodeCache."""
+    return re.split("(?<=[A-Za-z])(?=[A-Z][a-z])", class_name, maxsplit=1)[0].lower()
+
+
 @functools.cache
 def profiled_claim() -> re.Pattern[str]:
     """What a text in an assertion of a test that profiles holds, where it is an event of one vendor's runtime."""

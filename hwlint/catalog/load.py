@@ -316,6 +316,8 @@ def _flags(extra: tuple[Backend, ...]) -> Mapping[str, Flag]:
     since, until = versions(table, "since"), versions(table, "until")
     found: dict[str, Flag] = {}
     for fields in entries(table, "flag"):
+        held = fields.pop("holds", None)
+        fields["holds"] = tuple(held) if isinstance(held, list) else held
         entry = Flag(**_with_versions(words(fields, "modules"), since, until))
         found.setdefault(entry.name, entry)
         found.update({f"{module}.{entry.name}": entry for module in entry.modules})

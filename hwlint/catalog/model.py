@@ -214,6 +214,10 @@ class Flag:
     callable: bool = False
     generic_form: str = ""
     """The device-generic flag, call or decorator; empty: keep it."""
+    holds: tuple[str, ...] | bool | None = None
+    """What an imported name holds, where that is the same on every host: a list of device types, True; of a name that
+    is one device type, all those that it may be.
+    """
     note: str = ""
     since: str = ""
     until: str = ""

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from hwlint.catalog import SETTINGS_PREFIXES, Catalog, FrameworkBase
+from hwlint.catalog.claims import class_claim, vendor_device
 from hwlint.classify.gate_evidence import gates, unread_skip
 from hwlint.classify.idle_attributes import is_idle_attribute
 from hwlint.classify.names import vendor_name
@@ -26,8 +27,9 @@ from hwlint.classify.subject import (
 )
 from hwlint.classify.verdict import Evidence
 from hwlint.scan.device_record import is_question
-from hwlint.scan.facts import Decorator, DeviceUse, Function
+from hwlint.scan.facts import Decorator, DeviceUse, Function, Instantiation
 from hwlint.scan.spans import class_span, function_span
+from hwlint.suite.devices import argument
 from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import ReachedUse
 
@@ -40,7 +42,7 @@ def instantiated(subject: Subject) -> Iterator[Evidence]:
     call = cls.device_type_instantiations[0]
     devices = cls.devices
     named = [d for d in devices.devices if d in DEVICE_LABELS]
-    if devices.exact and len(devices.devices) == 1:
+    if devices.exact and len(devices.devices) == 1 and not _names_several(call):
         device = devices.devices[0]
         kind = "instantiated-for-cpu" if device == "cpu" else "instantiated-for-one"
         yield subject.evidence(
@@ -54,6 +56,12 @@ def instantiated(subject: Subject) -> Iterator[Evidence]:
         yield subject.evidence(
             "instantiated", "ACCELERATOR", f"'{cls.name}' is instantiated for {listed}", cls.path, call.span
         )
+
+
+def _names_several(call: Instantiation) -> bool:
+    """``only_for=("cuda", "xpu")`` without ``allow_xpu``, ``only_for=GPU_TYPE``: not for CUDA, though it is alone."""
+    given = argument(call, "only_for")
+    return given is not None and isinstance(given.value, tuple) and len(given.value) > 1
 
 
 def only_device(function: Function, catalog: Catalog) -> str:
@@ -297,6 +305,30 @@ def vendor_names(subject: Subject) -> Iterator[Evidence]:
         )
 
 
+def vendor_classes(subject: Subject) -> Iterator[Evidence]:
+    """A class of torch's own that is one vendor's, by its name: ``CUDACodeCache``, ``CudaInterface``. What helpers in
+    other files use counts not: they may need it for what this test does not do.
+    """
+    imported = vendor_imports(subject.cls)
+    for reached in subject.reach.functions if imported else ():
+        for reference in reached.function.references if reached.path == subject.cls.path else ():
+            name = imported.get(reference.partition(".")[0], "")
+            if name:
+                device = vendor_device(name)
+                message = f"{name} is a class for {device}"
+                yield subject.evidence("vendor-api", label_of(device), message, span=reached.function.span)
+
+
+def vendor_imports(cls: LinkedClass) -> dict[str, str]:
+    """Local name -> name of the classes of one vendor's that the module imports from torch."""
+    found = {}
+    for local, qualified in cls.module.imports:
+        name = qualified.rpartition(".")[2]
+        if class_claim().match(name) and qualified.startswith("torch.") and not cls.suite.catalog.find_api(qualified):
+            found[local] = name
+    return found
+
+
 def unknowns(subject: Subject) -> Iterator[Evidence]:
     """What could not be followed."""
     for name in subject.cls.opaque_bases:
@@ -385,6 +417,7 @@ RULES: tuple[EvidenceRule, ...] = (
     subject_api,
     comparisons,
     vendor_names,
+    vendor_classes,
     unknowns,
 )
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from hwlint.catalog import Catalog
-from hwlint.classify.evidence import SELF_DEVICE, gather, is_idle, is_plain_group
+from hwlint.classify.evidence import SELF_DEVICE, gather, is_idle, is_plain_group, vendor_imports
 from hwlint.classify.gate_evidence import unread_skip
 from hwlint.classify.names import names_library
 from hwlint.classify.subject import DEVICE_LABELS, Subject, facts, kinds
@@ -77,7 +77,7 @@ def reaches_nothing(cls: LinkedClass) -> bool:
         return False
     if any("device" in f.parameters or "devices" in f.parameters for _, f in collected(cls)):
         return False
-    if any(unread_skip(cls, f) is not None for _, f in collected(cls)):
+    if vendor_imports(cls) or any(unread_skip(cls, f) is not None for _, f in collected(cls)):
         return False
     found = class_reach(cls)
     return not (found.uses or found.gates or found.unknown) and not any(
@@ -114,6 +114,8 @@ def _judge_tests(cls: LinkedClass) -> Iterator[TestVerdict]:
 def _is_silent(cls: LinkedClass, function: Function) -> bool:
     """Whether no rule of evidence finds anything at the test itself."""
     if function.uses or function.gates or function.decorators or "unread" in function.flags:
+        return False
+    if not {reference.partition(".")[0] for reference in function.references}.isdisjoint(vendor_imports(cls)):
         return False
     if not cls.is_instantiated and ("device" in function.parameters or "devices" in function.parameters):
         return False

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hwlint.catalog.claims import class_claim
 from hwlint.catalog.packages import foreign_packages
 from hwlint.scan import gates
 from hwlint.scan.context import ScanContext
@@ -309,7 +310,9 @@ def _read_scope(context: ScanContext) -> Scope:
     foreign = {
         name
         for name, qualified in imports.items()
-        if qualified.partition(".")[0] in FOREIGN and not qualified.startswith("torch.testing")
+        if qualified.partition(".")[0] in FOREIGN
+        and not qualified.startswith("torch.testing")
+        and not class_claim().match(qualified.rpartition(".")[2])  # That a test uses CUDACodeCache tells whose it is.
     }
     classes = {n.partition(".")[0] for n in context.helper_parameters if "." in n}
     functions = {n for n in context.helper_parameters if "." not in n}

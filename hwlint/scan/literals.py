@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from hwlint.scan.facts import Argument, Constant, Literals
 from hwlint.scan.names import source_of
@@ -73,6 +74,18 @@ def _argument(name: str, node: ast.expr, constants: Mapping[str, Constant]) -> A
     except NotLiteral:
         return Argument(name, None, known=False, text=source_of(node), literal=False)
     return Argument(name, value, known=name not in ("*", "**"), text=source_of(node), literal=_in_place(node))
+
+
+def flat_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+    """Lists of device types as one list each: ``("cpu", GPU_TYPE)`` holds all that ``GPU_TYPE`` may be."""
+    return tuple(replace(a, value=_flat(a.value)) if isinstance(a.value, tuple) else a for a in arguments)
+
+
+def _flat(values: tuple[Literals, ...]) -> tuple[Literals, ...]:
+    found: list[Literals] = []
+    for value in values:
+        found.extend(_flat(value) if isinstance(value, tuple) else (value,))
+    return tuple(found)
 
 
 def _in_place(node: ast.expr) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hwlint.catalog import Catalog
 from hwlint.scan import devices, gates
 from hwlint.scan.accelerator_calls import call_lines
+from hwlint.scan.bindings import Binding, bindings_of, changed_elsewhere, rebound_in_functions, value_at
 from hwlint.scan.classes import read_class
 from hwlint.scan.context import ScanContext
 from hwlint.scan.device_words import find_all, hit_lines, lines_at, one_newline
@@ -29,7 +30,7 @@ from hwlint.scan.facts import (
     Requirement,
 )
 from hwlint.scan.functions import parameters, read_function
-from hwlint.scan.literals import NotLiteral, literal, read_arguments
+from hwlint.scan.literals import NotLiteral, flat_arguments, literal, read_arguments
 from hwlint.scan.names import Names, dotted, read_import, source_of, span_of
 from hwlint.scan.reading import SourceText, parse, read_source
 from hwlint.scan.suppressions import read_suppressions
@@ -77,7 +78,8 @@ class ModuleReader:
     path: str
     catalog: Catalog
     constants: dict[str, Constant] = field(default_factory=dict)
-    assigned: dict[str, int] = field(default_factory=dict)
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
     classes: list[Class] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     instantiations: list[Instantiation] = field(default_factory=list)
@@ -138,21 +140,25 @@ class ModuleReader:
     # Constants are read before any function, so that a function above one still knows it.
     def _read_constants(self, body: list[ast.stmt]) -> None:
         for node in _statements(body):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                target, value = node.targets[0], node.value
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                target, value = node.target, node.value
-            else:
-                continue
-            if isinstance(target, ast.Name):
-                self._read_constant(target.id, value, node)
-            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-                for one, part in zip(target.elts, value.elts):
-                    if isinstance(one, ast.Name):
-                        self._read_constant(one.id, part, node)
+            for binding in bindings_of(node):
+                self.bindings.setdefault(binding.name, []).append(binding)
+                if binding.value is not None:
+                    self._read_constant(binding.name, binding.value, node)
+        self.changed = self._changed_names()
+        for name in self.changed:
+            if name in self.constants:
+                self.constants[name] = replace(self.constants[name], value=None, known=False)
+
+    def _changed_names(self) -> set[str]:
+        """Constants whose value no assignment tells: bound in another way too, or put together piece by piece."""
+        bound = {name for name, places in self.bindings.items() if any(place.value is None for place in places)}
+        known = {name for name, constant in self.constants.items() if constant.known}
+        lists = {name for name in known if isinstance(self.constants[name].value, tuple)}
+        text = self.source.text
+        return bound | (known & self.names.imports.keys()) | changed_elsewhere(text, lists) | rebound_in_functions(text)
 
     def _read_constant(self, name: str, value: ast.expr, node: ast.stmt) -> None:
-        times = self.assigned[name] = self.assigned.get(name, 0) + 1
+        times = sum(place.value is not None for place in self.bindings[name])
         device = ""
         requirements: tuple[Requirement, ...] = ()
         combine: Combine = ""
@@ -182,6 +188,23 @@ class ModuleReader:
             self.constants[name] = Constant(
                 name, span_of(node), literal_value if known else None, known, device, requirements, combine, uses
             )
+
+    def _values_at(self, call: ast.Call, node: ast.stmt, blocks: tuple[Block, ...]) -> Mapping[str, Constant]:
+        """What the names in a call hold where its statement stands, imported lists of device types among them."""
+        names = {n.id for n in ast.walk(call) if isinstance(n, ast.Name)}
+        named = names & self.bindings.keys()
+        held = {}
+        for local, qualified in self.names.imports.items() if named or not names.isdisjoint(self.names.imports) else ():
+            flag = self.catalog.find_flag(qualified)
+            if flag is not None and flag.holds is not None:
+                held[local] = Constant(local, span_of(node), flag.holds, known=True)
+        found = {**self.constants, **held}
+        top = frozenset(statement.lineno for statement in self.tree.body) if named and not blocks else frozenset()
+        for name in named - self.changed if top else ():
+            value = value_at(node.lineno, self.bindings[name], top, found)
+            if value is not None:
+                found[name] = value
+        return found
 
     def _requirements(self, value: ast.expr) -> tuple[tuple[Requirement, ...], Combine]:
         requirements, combine = gates.read_condition(value, self.context)
@@ -296,7 +319,7 @@ class ModuleReader:
                         line=call.lineno,
                         form=form,  # type: ignore[arg-type]
                         spelling=name,
-                        arguments=read_arguments(call, self.constants),
+                        arguments=flat_arguments(read_arguments(call, self._values_at(call, node, blocks))),
                         blocks=blocks,
                         top_level_statement=form == "call" and not blocks,
                         scope_is_globals=isinstance(scope, ast.Call) and dotted(scope.func) == "globals",

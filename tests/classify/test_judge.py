@@ -121,6 +121,43 @@ def test_vendor_api_where_the_cpu_runs_too_is_no_proof() -> None:
     assert verdict.label == "CUDA"
 
 
+VENDOR_CLASSES = """
+from torch._dynamo.device_interface import CudaInterface, XpuInterface
+from torch._inductor.codecache import CUDACodeCache as Cache
+from torch.cuda import CUDAGraph
+from helpers import CUDATable
+from torch.utils.cpp_extension import CUDA_HOME
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "decorator", "label", "confidence"),
+    [
+        ("CudaInterface.current_device()", "", "CUDA", "certain"),
+        ("Cache.load('a')", "@unittest.skipIf(not TEST_CUDA, '')", "CUDA", "certain"),
+        ("XpuInterface()", "", "XPU", "certain"),
+        ("CudaInterface()\nXpuInterface()", "", "CUDA", "unsure"),
+        ("CUDATable(); print(CUDA_HOME)", "", "GENERIC", "likely"),  # not torch's, and one that cannot be followed
+        ("print(CUDA_HOME)", "", "GENERIC", "certain"),  # not a class
+        ("CUDAGraph()", "@unittest.skipIf(not TEST_CUDA, '')", "CUDA", "likely"),  # its other form is known
+        ("Interface = 1\nself.CudaInterface()", "", "GENERIC", "certain"),
+    ],
+)
+def test_a_class_of_one_vendor(body: str, decorator: str, label: str, confidence: str) -> None:
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    verdict = judge(f"{VENDOR_CLASSES}\n\nclass A(TestCase):\n    {decorator}\n    def test_a(self):\n{lines}")
+    assert (verdict.label, verdict.confidence) == (label, confidence), verdict.evidence
+
+
+def test_a_helper_counts_where_it_is_the_files_own() -> None:
+    text = VENDOR_CLASSES + "\n\ndef load():\n    return Cache.load('a')\n\n\nclass A(TestCase):\n"
+    verdict = judge(
+        text + "    def test_a(self):\n        load()\n\n    def test_b(self):\n        self.assertTrue(1)\n"
+    )
+    assert [(t.name, t.label) for t in verdict.tests] == [("test_a", "CUDA"), ("test_b", "GENERIC")]
+    assert verdict.tests[0].evidence[0].message == "CUDACodeCache is a class for cuda"
+
+
 def test_what_is_reached_counts() -> None:
     verdict = judge(
         """

@@ -94,7 +94,7 @@ def test_a_list_that_another_file_or_class_reads_stays() -> None:
         ONLY_FOR, NAME, unsafe=True, only_for="drop", files={"test/b.py": "from test_sample import GPUS\n"}
     )
     assert b"GPUS = " in outcome.after and outcome.changed
-    two = ONLY_FOR + "\n\nclass U(TestCase):\n    def test_g(self):\n        print(1)\n\n\n"
+    two = ONLY_FOR + "\n\nclass U(TestCase):\n    def test_g(self):\n        torch.ones(2).cuda()\n\n\n"
     two += "instantiate_device_type_tests(U, globals(), only_for=GPUS)\n"
     text = migrated(two, NAME, unsafe=True, only_for="except-for")
     assert text.count("only_for=GPUS") == text.count('except_for="cpu"') == text.count("GPUS = ") == 1
@@ -120,7 +120,7 @@ def test_the_refusal_names_the_setting_that_would_do_it() -> None:
     ("devices", "words"),
     [
         ('("cpu", "cuda")', "names the CPU and some accelerators"),
-        ("(GPU_TYPE,)", "not written down"),
+        ("(kinds(),)", "not written down"),
         ('"cuda"', "names cuda alone"),
     ],
 )
@@ -131,10 +131,85 @@ def test_lists_about_which_a_person_decides(devices: str, words: str) -> None:
     assert words in outcome.refusals[0].text
 
 
-@pytest.mark.parametrize("devices", ["(GPU_TYPE, 'cpu')", '"cuda"', '("cuda",)', '("cuda", "tpu")'])
+@pytest.mark.parametrize("devices", ["(kinds(), 'cpu')", '"cuda"', '("cuda",)', '("cuda", "tpu")'])
 def test_lists_that_stay_by_default(devices: str) -> None:
     source = ONLY_FOR.replace("only_for=GPUS", f"only_for={devices}")
     assert not migrate(source, unsafe=True, labels=[("T", "ACCELERATOR")]).changed
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS.append("xpu")',
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS += ["xpu"]',
+        'GPUS = ("cuda", "hpu")\nif TEST_XPU:\n    GPUS += ("xpu",)',
+        'GPUS = ["cuda", "hpu"]\nGPUS[1] = "xpu"',
+        'GPUS = ["cuda", "hpu"]\n\n\ndef add():\n    GPUS.extend(["xpu"])\n\n\nadd()',
+        'GPUS = ("cuda", "hpu")\n\n\ndef add():\n    global GPUS\n    GPUS = ("cuda", "xpu")\n\n\nadd()',
+        'GPUS = ("cuda", "hpu")\nfor GPUS in (("cuda", "xpu"),):\n    pass',
+        'GPUS = ("cuda", "hpu")\nif TEST_XPU:\n    GPUS = ("cuda", "xpu")',
+        'GPUS = ("cuda", "hpu")\ntry:\n    from devices import GPUS\nexcept ImportError:\n    pass',
+    ],
+)
+def test_a_list_that_is_put_together_is_not_what_its_first_line_says(more: str) -> None:
+    """XPU would lose its tests."""
+    outcome = migrate(ONLY_FOR.replace('GPUS = ("cuda", "xpu")', more), unsafe=True)
+    assert not outcome.changed
+    assert "not written down" in outcome.refusals[0].text
+
+
+def test_a_list_is_what_it_holds_where_the_class_is_instantiated() -> None:
+    source = ONLY_FOR + "\n\nGPUS = ('cpu', 'cuda')\n\n\nclass U(TestCase):\n    def test_g(self, device):\n"
+    source += "        torch.ones(2, device=device)\n\n\ninstantiate_device_type_tests(U, globals(), only_for=GPUS)\n"
+    outcome = migrate(source)
+    check_invariants(outcome)
+    text = outcome.after.decode()
+    assert 'T, globals(), except_for=("cpu", "hpu", "privateuse1"), allow_xpu=True)' in text
+    assert 'U, globals(), except_for=("hpu", "privateuse1"))' in text
+    assert "GPUS" not in text
+
+
+@pytest.mark.parametrize(
+    ("imported", "given", "excepted"),
+    [
+        ("inductor_utils import GPU_TYPE", '("cpu", GPU_TYPE)', '("hpu", "privateuse1")'),
+        (
+            "inductor_utils import GPU_TYPE",
+            '("cpu", GPU_TYPE), allow_xpu=True',
+            '("hpu", "privateuse1"), allow_xpu=True',
+        ),
+        (
+            "inductor_utils import GPU_TYPE",
+            "GPU_TYPE, allow_xpu=True",
+            '("cpu", "hpu", "privateuse1"), allow_xpu=True',
+        ),
+        (
+            "common_utils import ALLOW_XPU_PROFILING_TEST, DEVICE_LIST_SUPPORT_PROFILING_TEST",
+            "DEVICE_LIST_SUPPORT_PROFILING_TEST, allow_xpu=ALLOW_XPU_PROFILING_TEST",
+            '("hpu", "privateuse1"), allow_xpu=ALLOW_XPU_PROFILING_TEST',
+        ),
+    ],
+)
+def test_names_of_the_test_support_hold_devices(imported: str, given: str, excepted: str) -> None:
+    """What GPU_TYPE is depends on the host: there are classes for each that it may be, where the host has it."""
+    source = ONLY_FOR.replace("import TestCase\n", f"import TestCase\nfrom torch.testing._internal.{imported}\n")
+    source = source.replace('GPUS = ("cuda", "xpu")\n\n\n', "\n")
+    outcome = migrate(source.replace("only_for=GPUS, allow_xpu=True", f"only_for={given}"))
+    check_invariants(outcome)
+    assert f"instantiate_device_type_tests(T, globals(), except_for={excepted})" in outcome.after.decode()
+    assert outcome.changes[0].applicability == "safe"
+
+
+@pytest.mark.parametrize(("given", "label"), [('("cuda",)', "CUDA"), ('"cuda"', "CUDA"), ('("cpu",)', "CPU")])
+def test_a_class_for_one_device_gets_it_in_place(given: str, label: str) -> None:
+    """Upstream's linter reads literals alone, and calls a name a device that differs."""
+    source = ONLY_FOR.replace('GPUS = ("cuda", "xpu")', f"ONLY = {given}").replace("    @onlyAccelerator\n", "")
+    source = source.replace(", onlyAccelerator", "").replace("only_for=GPUS, allow_xpu=True", "only_for=ONLY")
+    outcome = migrate(source, labels=[("T", label)])
+    text = outcome.after.decode()
+    assert f'instantiate_device_type_tests(T, globals(), only_for="{label.lower()}")' in text
+    assert f"HardwareClassification.{label}" in text and "ONLY" not in text and outcome.clean_after
+    check_invariants(outcome, labels=[("T", label)])
 
 
 # Real torch

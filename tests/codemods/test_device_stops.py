@@ -1,4 +1,4 @@
-"""device_parameter, where a test ends itself if CUDA lacks a capability."""
+"""device_parameter, where a test ends itself if CUDA lacks a capability, or does something else then."""
 
 from __future__ import annotations
 
@@ -76,3 +76,37 @@ def test_a_question_elsewhere_stays_where_the_test_has_a_gate(body: str) -> None
 def test_what_asks_otherwise_stays(stop: str) -> None:
     outcome = migrate(source_with(f"{stop}\ntorch.ones(2).cuda()", GATE), NAME, unsafe=True)
     assert not outcome.changed and set(reasons(outcome).values()) <= {"unknown-gate", "device-claim"}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "eps = 1e-3 if PLATFORM_SUPPORTS_FLASH_ATTENTION else 1e-5",
+        "if not PLATFORM_SUPPORTS_FLASH_ATTENTION:\n    eps = 1e-3\nelse:\n    eps = 1e-5",
+        "sizes = (1, 2) if torch.version.hip else (1, 4)",
+    ],
+)
+def test_a_choice_stays_where_the_test_has_a_gate(choice: str) -> None:
+    """On the devices that it ran on it chooses as it did; the CPU variant would choose by what CUDA can do."""
+    source = source_with(f"{choice}\ntorch.ones(2).cuda()", GATE)
+    lines = "".join(f"        {line}\n" for line in choice.split("\n"))
+    text = checked(source, NAME, unsafe=True)
+    assert f'    @onlyAccelerator\n    def test_t(self, device):\n        """Adds."""\n{lines}' in text
+    outcome = migrate(source.replace(GATE, ""), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T": "unknown-gate"}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "if IS_WINDOWS and PLATFORM_SUPPORTS_FLASH_ATTENTION:\n    return",
+        "n = 1 if TEST_MPS else 2",
+        "n = 1 if SM80OrLater else 2",  # a claim about NVIDIA's processors
+    ],
+)
+def test_a_choice_by_something_else_stays(choice: str) -> None:
+    imported = "from torch.testing._internal.common_utils import IS_WINDOWS, TEST_MPS\n"
+    source = source_with(f"{choice}\ntorch.ones(2).cuda()", GATE).replace(
+        "TEST_CUDA\n", f"SM80OrLater, TEST_CUDA\n{imported}"
+    )
+    assert not migrate(source, NAME, unsafe=True).changed

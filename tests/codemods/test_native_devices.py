@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hwlint.cli import run
 from tests.codemods.harness import check_invariants, migrate, migrated
 from tests.support import run_torch_tests
 
@@ -71,6 +72,45 @@ def test_what_the_class_is_made_for_counts() -> None:
     assert "    @skipHPU  # another message on XLA\n    @skipXLA\n    @dtypes" in migrated(with_own, unsafe=True)
 
 
+def test_a_plain_string_is_searched_for_the_device_type() -> None:
+    for named, skips in (("hpu", "@skipXLA"), ("mps", "@skipHPU\n    @skipXLA")):
+        after = migrated(SOURCE.replace('(["hpu"])', f'("{named}")'), unsafe=True)
+        assert f"roll(1)\n\n    {skips}\n    def test_flip" in after
+
+
+@pytest.mark.parametrize(
+    ("listed", "skips"),
+    [
+        ("('cpu', 'cuda', 'xpu', 'meta', torch._C._get_privateuse1_backend_name())", ["skipHPU", "skipMPS", "skipXLA"]),
+        ("('cpu', 'cuda', 'xpu', 'meta', 'mps', torch._C._get_privateuse1_backend_name())", ["skipHPU", "skipXLA"]),
+        ("('cpu', *MORE)", []),  # not to be read: it stays
+        ("", []),
+    ],
+)
+def test_the_list_of_the_checkout_decides(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    listed: str,
+    skips: list[str],
+) -> None:
+    """MPS is native in newer torches only: NATIVE_DEVICES in common_utils.py."""
+    file = tmp_path / "test" / "test_roll.py"
+    file.parent.mkdir()
+    file.write_text(SOURCE.replace("globals()", "globals(), allow_mps=True"))
+    utilities = tmp_path / "torch" / "testing" / "_internal" / "common_utils.py"
+    utilities.parent.mkdir(parents=True)
+    utilities.write_text(f"import torch\n\nNATIVE_DEVICES = {listed}\n" if listed else "import torch\n")
+    monkeypatch.chdir(tmp_path)
+    status = run(["migrate", "test", "--unsafe", "--write", "--no-cache"])
+    assert status == 0
+    after = file.read_text()
+    if skips:
+        assert "".join(f"    @{skip}\n" for skip in skips[:-1]) + f"    @{skips[-1]}  # another" in after
+    else:
+        assert "@onlyNativeDeviceTypes  #" in after and "depends on the torch" in capsys.readouterr().out
+
+
 def test_a_decorator_goes_where_its_skips_are_there() -> None:
     source = SOURCE.replace(
         '    @onlyNativeDeviceTypesAnd(["hpu"])\n', '    @skipXLA\n    @onlyNativeDeviceTypesAnd(["hpu"])\n'
@@ -85,7 +125,7 @@ def test_a_decorator_goes_where_its_skips_are_there() -> None:
         ("globals()", "globals(), allow_mps=True", "depends on the torch"),  # native in newer ones only
         ("globals()", "globals(), except_for=DEVICES", "cannot be read"),
         ('(["hpu"])', "(DEVICES)", "cannot be read"),
-        ('(["hpu"])', '("hpu")', "cannot be read"),  # Searched for as a substring.
+        ('(["hpu"])', "(kinds())", "cannot be read"),
         ("\n\nif __name__", "\n\nclass Further(RollTest):\n    pass\n\n\nif __name__", "cannot be read"),
         ("\n\nclass RollTest", "\n\ndef skipHPU(test):\n    return test\n\n\nclass RollTest", "means something else"),
     ],

@@ -169,7 +169,7 @@ def test_refusals(old: str, new: str, reason: str) -> None:
         ("self._key(torch", 'getattr(self, "test_number")(torch'),
         ("if __name__", "CacheTest.test_tensor.slow = True\nif __name__"),
         ("if __name__", "print(CacheTest.__dict__)\nif __name__"),
-        ("if __name__", "CacheTestDevice = _CacheTestBase = 0\nif __name__"),
+        ("if __name__", "match CacheTest:\n    case CacheTestDevice:\n        pass\nprint(CacheTestDevice)\nif __name__"),
         ("if __name__", "make_variant(CacheTest)\nif __name__"),
         ("if __name__", "SKIPPED = ['CacheTest']\nif __name__"),
         ("class CacheTest(TestCase):", "class CacheTest(  # why\n    TestCase\n):"),
@@ -215,6 +215,21 @@ def test_what_stays_harms_nothing(old: str, new: str) -> None:
         )
     else:
         assert text == AFTER.replace(old, new, 1)
+
+
+def test_a_text_by_itself_goes_with_what_it_comments_on() -> None:
+    text = '    """Works for text."""\n'
+    source = SOURCE.replace("    def test_text", text + "    def test_text")
+    after = AFTER.replace("    def test_text", text + "    def test_text")
+    assert plan_of(source)[0] == after
+
+
+@pytest.mark.parametrize("place", ["    limit = 3", "    @unittest"])
+def test_a_text_does_not_become_the_documentation_of_a_class(place: str) -> None:
+    from codemods.plan import CannotEdit
+
+    with pytest.raises(CannotEdit, match="documentation"):
+        plan_of(SOURCE.replace(place, f'    """A note."""\n{place}', 1))
 
 
 def test_a_test_by_another_name_stays_with_the_one_it_is_made_of() -> None:
