@@ -1,14 +1,14 @@
 """A test that is one loop over the devices of the host: the loader makes a test for each of them instead.
 
 ``for device in get_all_device_types():`` goes, and its body moves to the left. That is the same where the loop is all
-of the test, no turn of it hands anything on to the next, and its variable is used as a device only: the loader passes
-'cuda:0' where the loop had 'cuda' (pytorch/pytorch#184737, #196976).
+of the test, but for definitions and constants above it; no turn of it hands anything on to the next; and its variable
+is used as a device only: the loader passes 'cuda:0' where the loop had 'cuda' (pytorch/pytorch#184737, #196976).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from codemods.device_passed import other_use
 from codemods.device_questions import Question, is_plain
@@ -16,6 +16,7 @@ from codemods.device_tree import FunctionTree
 from codemods.device_values import MEANT, Blocked, Loop
 from codemods.edit import BLANK, SourceFile, Splice, is_docstring
 from codemods.plan import Context
+from hwlint.scan.bindings import additions_to
 from hwlint.scan.facts import DeviceUse, Function, Span
 from hwlint.scan.names import dotted, span_of
 
@@ -38,19 +39,18 @@ def device_loop(
     loop = body[-1]
     if not isinstance(loop, ast.For) or loop.orelse or not isinstance(loop.target, ast.Name):
         raise _blocked("the loop over devices is not all of the test", over[0])
-    listed: ast.expr = loop.iter
-    if len(body) == 2 and isinstance(body[0], ast.Assign) and _is_only_its_list(tree, body[0], loop):
-        listed = body[0].value
-    elif len(body) > 1:
+    made = _made_above(tree, body[:-1], loop)
+    above = body[: len(body) - len(made) - 1]
+    if any(not _is_definition(function, tree, statement, loop) for statement in above):
         raise _blocked("the loop over devices is not all of the test", over[0])
-    asked = _devices(function, listed, over)
+    asked = _devices(function, made, loop, over)
     _check_body(tree, loop)
     name = loop.target.id
     bound = (n for n in _names_of(loop, name) if not isinstance(n.ctx, ast.Load) and not tree.is_shadowed(name, n))
     line = next((n.lineno for n in bound), 0) or other_use(context, tree, name)
     if line:
         raise Blocked("loop", f"`{name}` is used as more than a device (line {line})")
-    first = body[0]
+    first = (*made, loop)[0]
     span = Span(first.lineno, first.col_offset, loop.iter.end_lineno or 0, loop.iter.end_col_offset or 0)
     return Loop(span, name), asked
 
@@ -59,29 +59,99 @@ def _blocked(text: str, use: DeviceUse) -> Blocked:
     return Blocked("loop", text, use.span)
 
 
-def _is_only_its_list(tree: FunctionTree, assigned: ast.Assign, loop: ast.For) -> bool:
-    """``devices = [...]`` above ``for device in devices:``, and used nowhere else."""
-    names = [dotted(target) for target in assigned.targets]
-    if len(names) != 1 or not isinstance(loop.iter, ast.Name) or names[0] != loop.iter.id:
-        return False
-    return sum(isinstance(n, ast.Name) and n.id == names[0] for n in ast.walk(tree.node)) == 2
+def _made_above(tree: FunctionTree, above: Sequence[ast.stmt], loop: ast.For) -> tuple[ast.stmt, ...]:
+    """The statements above the loop that make its list, which nothing else reads: ``devices = ["cpu"]``, and
+    ``if TEST_CUDA: devices.append("cuda")``.
+    """
+    if not isinstance(loop.iter, ast.Name):
+        return ()
+    name, times = loop.iter.id, sum(isinstance(n, ast.Name) and n.id == dotted(loop.iter) for n in ast.walk(tree.node))
+    for made in (tuple(above[-1:]), tuple(above[-2:])):
+        added = additions_to(name, made[1:])
+        assigned = bool(made) and isinstance(made[0], ast.Assign) and [dotted(t) for t in made[0].targets] == [name]
+        if assigned and len(added) == len(made) - 1 and times == len(made) + 1:
+            return made
+    return ()
 
 
-def _devices(function: Function, listed: ast.expr, over: list[DeviceUse]) -> tuple[Question, ...]:
+def _devices(
+    function: Function, made: Sequence[ast.stmt], loop: ast.For, over: list[DeviceUse]
+) -> tuple[Question, ...]:
     """The question in a list of the CPU, and an accelerator where there is one. Raises Blocked for any other list."""
-    if isinstance(listed, ast.Call) and not listed.args and not listed.keywords:
+    first = made[0] if made else None
+    listed = first.value if isinstance(first, ast.Assign) else loop.iter
+    if isinstance(listed, ast.Call) and not listed.args and not listed.keywords and len(made) < 2:
         types = {kind for use in over if use.span == span_of(listed) for kind in use.device.split("|")}
         if "cpu" in types and types & set(MEANT):
             return ()
-    if isinstance(listed, ast.IfExp):
-        gate = next((g for g in function.gates if g.span == span_of(listed.test)), None)
-        with_one, without = listed.body, listed.orelse
-        if gate is not None and gate.requirements[0].absent:
+    test, with_one, without = _choice(made, loop, listed)
+    gate = next((g for g in function.gates if test is not None and g.span == span_of(test)), None)
+    if gate is not None and is_plain(gate):
+        if gate.requirements[0].absent:
             with_one, without = without, with_one
-        plain = gate is not None and is_plain(gate)
-        if plain and _names(without) == ["cpu"] and sorted(_names(with_one)) == ["cpu", "cuda"]:
-            return (Question(span_of(listed.test), "", None, names_cuda=True),)
+        if without == ["cpu"] and sorted(with_one) == ["cpu", "cuda"]:
+            return (Question(gate.span, "", None, names_cuda=True),)
     raise _blocked("the loop runs over more than the CPU, and an accelerator where there is one", over[0])
+
+
+def _choice(made: Sequence[ast.stmt], loop: ast.For, listed: ast.expr) -> tuple[ast.expr | None, list[str], list[str]]:
+    """What a list hangs on, and what it holds then and otherwise."""
+    if isinstance(listed, ast.IfExp):
+        return listed.test, _names(listed.body), _names(listed.orelse)
+    for one in additions_to(dotted(loop.iter), made[1:]):
+        return one.test, [*_names(listed), *_names(one.value)], _names(listed)
+    return None, [], []
+
+
+def _is_definition(function: Function, tree: FunctionTree, statement: ast.stmt, loop: ast.For) -> bool:
+    """Whether a statement above the loop only defines what its turns use, and leave as it is."""
+    last = statement.end_lineno or statement.lineno
+    if any(statement.lineno <= use.span.line <= last and use.device != "cpu" for use in function.uses):
+        return False
+    nodes = list(ast.walk(statement))
+    if any(isinstance(n, ast.Name) and n.id == dotted(loop.target) and not tree.is_shadowed(n.id, n) for n in nodes):
+        return False
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return not any(isinstance(n, (ast.Global, ast.Nonlocal)) or _sets_outer(tree, n) for n in nodes)
+    if not isinstance(statement, ast.Assign) or not all(isinstance(t, ast.Name) for t in statement.targets):
+        return False
+    names = {dotted(t) for t in statement.targets}
+    if any(isinstance(n, ast.Nonlocal) and names & set(n.names) for n in ast.walk(tree.node)):
+        return False
+    if isinstance(statement.value, ast.List):
+        reads = (n for n in ast.walk(tree.node) if isinstance(n, ast.Name) and n.id in names)
+        if any(isinstance(n.ctx, ast.Load) and not _is_run_over(tree, n) for n in reads):
+            return False
+    return all(isinstance(n, CONSTANTS) or dotted(n).startswith("torch.") for n in _parts(statement.value))
+
+
+CONSTANTS = (ast.Constant, ast.Tuple, ast.List, ast.UnaryOp, ast.unaryop, ast.expr_context)
+
+
+def _parts(value: ast.expr) -> Iterator[ast.AST]:
+    """The nodes of an expression, a dotted name as one."""
+    yield value
+    if not dotted(value):
+        for child in ast.iter_child_nodes(value):
+            yield from _parts(child) if isinstance(child, ast.expr) else (child,)
+
+
+def _is_run_over(tree: FunctionTree, name: ast.Name) -> bool:
+    """``for x in name``, which leaves a list as it is."""
+    parent = tree.parent(name)
+    return isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is name
+
+
+def _sets_outer(tree: FunctionTree, node: ast.AST) -> bool:
+    """Whether a definition changes what stands outside of it: ``Net.calls += 1``."""
+    if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
+        return False
+    root: ast.AST = node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    return not isinstance(root, ast.Name) or not tree.is_shadowed(root.id, root)
 
 
 def _names(node: ast.expr) -> list[str]:

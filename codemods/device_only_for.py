@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice, statements
 from codemods.plan import Applicability, Context
+from hwlint.scan.bindings import additions_to
 from hwlint.scan.facts import Argument, Instantiation, Span
 from hwlint.scan.names import dotted, span_of
 from hwlint.suite.devices import device_set
@@ -168,22 +169,24 @@ def only_for_splices(file: SourceFile, change: OnlyForEdit) -> list[Splice]:
 
 
 def list_splices(file: SourceFile, edits: Sequence[OnlyForEdit]) -> list[Splice]:
-    """Lists that nothing reads any more, now that these calls do not."""
+    """Lists that nothing reads any more, now that these calls do not, with what is added to them."""
     found = []
     for name in dict.fromkeys(edit.constant for edit in edits if edit.constant):
         calls = [_call_at(file, edit.span) for edit in edits if edit.constant == name]
         given = {id(k.value) for call in calls for k in call.keywords if k.arg == "only_for"}
         named = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == name and id(n) not in given]
-        made = [
+        making: list[ast.stmt] = [
             s
             for s in file.tree.body
             if isinstance(s, ast.Assign) and len(s.targets) == 1
             if isinstance(s.value, (ast.Tuple, ast.List, ast.Constant))
             if dotted(s.targets[0]) == name
         ]
+        making += [one.statement for one in additions_to(name, file.tree.body)]
         words = any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(file.tree))
-        if len(made) == len(named) and not words:
-            found += [splice for statement in made for splice in _line_out(file, statement)]
+        if len(making) == len(named) and not words:
+            out = [splice for statement in making for splice in _line_out(file, statement)]
+            found += out if len(out) == len(making) else []
     return found
 
 

@@ -183,14 +183,15 @@ def _whole_class(context: Context, cls: LinkedClass) -> DeviceChange:
         reached = reach(cls, function)
         traced = compiles(context, cls, reached)
         choices = device_choices(context, function)
-        asked = tuple(
-            question
-            for question in questions_of(context, cls, function, reached.gates)
-            if not any(choice.span.holds(question.span) for choice in choices)
-        )
         loop, asked_by_loop = device_loop(context, function, [choice.span for choice in choices]) or (None, ())
         if loop is not None:
             loops[function.line] = loop
+        going = [one.span for one in (*choices, loop) if one is not None]
+        asked = tuple(
+            question
+            for question in questions_of(context, cls, function, reached.gates)
+            if not any(span.holds(question.span) for span in going)
+        )
         questions = (*asked, *asked_by_loop, *(question for choice in choices for question in choice.asked))
         plan = plan_gates(
             reached.gates,

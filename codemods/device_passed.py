@@ -59,11 +59,15 @@ def _asks_for_type(context: Context, tree: FunctionTree, node: ast.expr) -> bool
 def _call_of(tree: FunctionTree, node: ast.expr) -> tuple[str, ast.AST | None]:
     """The keyword as which ``node`` is passed, '' for none and '**' where it is unpacked; and what is around that."""
     parent = tree.parent(node)
+    if isinstance(parent, ast.FormattedValue):
+        parent = tree.parent(parent)
     return (parent.arg or "**", tree.parent(parent)) if isinstance(parent, ast.keyword) else ("", parent)
 
 
 def _is_device(context: Context, tree: FunctionTree, node: ast.Name, seen: Set[str]) -> bool:
     keyword, call = _call_of(tree, node)
+    if isinstance(call, ast.JoinedStr):
+        return _is_message(tree, call)
     if not isinstance(call, ast.Call) or call.func is node:
         return False
     written = dotted(call.func)
@@ -79,6 +83,12 @@ def _is_device(context: Context, tree: FunctionTree, node: ast.Name, seen: Set[s
         return keyword in ("device", "map_location")
     head = dict(context.module.imports).get(head, head)
     return last == "to" or head == "torch" or head.startswith("torch.")
+
+
+def _is_message(tree: FunctionTree, text: ast.JoinedStr) -> bool:
+    """Whether an f-string is what an assertion says where it fails: the name of a device does no harm there."""
+    keyword, call = _call_of(tree, text)
+    return keyword == "msg" and isinstance(call, ast.Call) and dotted(call.func).startswith("self.assert")
 
 
 def _helpers(context: Context, name: str) -> list[Function]:

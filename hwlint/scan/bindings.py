@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from hwlint.scan.facts import Constant
 from hwlint.scan.literals import NotLiteral, literal
-from hwlint.scan.names import span_of
+from hwlint.scan.names import dotted, span_of
 
 MUTATORS = "append extend insert remove pop clear sort reverse update add discard setdefault"
 """Methods by which a list or a set is changed."""
@@ -69,18 +69,16 @@ def _changed(target: ast.expr, statement: ast.stmt) -> Iterator[Binding]:
         yield Binding(target.id, statement)
 
 
-def changed_elsewhere(text: str, names: Collection[str]) -> frozenset[str]:
-    """Those of ``names``, which hold lists, that the text changes in place: read off the words, so that a local
-    variable of the same name counts as well.
+def changes_in(text: str, names: Collection[str]) -> list[str]:
+    """The name of each place where the text changes one of ``names``, which hold lists, in place: read off the words,
+    so that a local variable of the same name counts as well.
     """
     if not names:
-        return frozenset()
+        return []
     written = "|".join(re.escape(name) for name in sorted(names))
     methods = MUTATORS.replace(" ", "|")
     item = r"\[[^\[\]\n]*\][ \t]*"
-    return frozenset(
-        re.findall(rf"\b({written})[ \t]*(?:\.[ \t]*(?:{methods})\b|(?:{item})?[-+|&^]=|{item}=(?!=))", text)
-    )
+    return re.findall(rf"\b({written})[ \t]*(?:\.[ \t]*(?:{methods})\b|(?:{item})?[-+|&^]=|{item}=(?!=))", text)
 
 
 def rebound_in_functions(text: str) -> frozenset[str]:
@@ -88,6 +86,41 @@ def rebound_in_functions(text: str) -> frozenset[str]:
     if "global" not in text:
         return frozenset()
     return frozenset(name for listed in _GLOBAL.findall(text) for name in re.findall(r"\w+", listed))
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """``devices.append("hpu")`` among the statements of a module, or in an ``if`` of its own there (``test``)."""
+
+    statement: ast.stmt
+    """It, or the ``if`` around it."""
+    line: int
+    value: ast.expr
+    """A list of what is added, or the one thing."""
+    test: ast.expr | None = None
+
+
+def additions_to(name: str, body: Sequence[ast.stmt]) -> tuple[Addition, ...]:
+    """What the statements of a module add to a list, at their own level and in their plain ``if``s."""
+    found = []
+    for statement in body:
+        inner = statement.body if isinstance(statement, ast.If) and not statement.orelse else [statement]
+        for one in inner:
+            value = _added(name, one)
+            if value is not None:
+                test = statement.test if isinstance(statement, ast.If) else None
+                found.append(Addition(statement if len(inner) == 1 else one, one.lineno, value, test))
+    return tuple(found)
+
+
+def _added(name: str, statement: ast.stmt) -> ast.expr | None:
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return statement.value if dotted(statement.target) == name else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+        if dotted(call.func) in (f"{name}.append", f"{name}.extend"):
+            return call.args[0]
+    return None
 
 
 def value_at(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from hwlint.catalog import Catalog
 from hwlint.scan import devices, gates
 from hwlint.scan.accelerator_calls import call_lines
-from hwlint.scan.bindings import Binding, bindings_of, changed_elsewhere, rebound_in_functions, value_at
+from hwlint.scan.bindings import Binding, bindings_of, changes_in, rebound_in_functions
 from hwlint.scan.classes import read_class
 from hwlint.scan.context import ScanContext
+from hwlint.scan.device_lists import DeviceLists
 from hwlint.scan.device_words import find_all, hit_lines, lines_at, one_newline
 from hwlint.scan.facts import (
+    Argument,
     Block,
     Class,
     Combine,
@@ -153,9 +155,9 @@ class ModuleReader:
         """Constants whose value no assignment tells: bound in another way too, or put together piece by piece."""
         bound = {name for name, places in self.bindings.items() if any(place.value is None for place in places)}
         known = {name for name, constant in self.constants.items() if constant.known}
-        lists = {name for name in known if isinstance(self.constants[name].value, tuple)}
+        lists = {name for name, places in self.bindings.items() if any(_is_mutable(place.value) for place in places)}
         text = self.source.text
-        return bound | (known & self.names.imports.keys()) | changed_elsewhere(text, lists) | rebound_in_functions(text)
+        return bound | (known & self.names.imports.keys()) | set(changes_in(text, lists)) | rebound_in_functions(text)
 
     def _read_constant(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         times = sum(place.value is not None for place in self.bindings[name])
@@ -188,23 +190,6 @@ class ModuleReader:
             self.constants[name] = Constant(
                 name, span_of(node), literal_value if known else None, known, device, requirements, combine, uses
             )
-
-    def _values_at(self, call: ast.Call, node: ast.stmt, blocks: tuple[Block, ...]) -> Mapping[str, Constant]:
-        """What the names in a call hold where its statement stands, imported lists of device types among them."""
-        names = {n.id for n in ast.walk(call) if isinstance(n, ast.Name)}
-        named = names & self.bindings.keys()
-        held = {}
-        for local, qualified in self.names.imports.items() if named or not names.isdisjoint(self.names.imports) else ():
-            flag = self.catalog.find_flag(qualified)
-            if flag is not None and flag.holds is not None:
-                held[local] = Constant(local, span_of(node), flag.holds, known=True)
-        found = {**self.constants, **held}
-        top = frozenset(statement.lineno for statement in self.tree.body) if named and not blocks else frozenset()
-        for name in named - self.changed if top else ():
-            value = value_at(node.lineno, self.bindings[name], top, found)
-            if value is not None:
-                found[name] = value
-        return found
 
     def _requirements(self, value: ast.expr) -> tuple[tuple[Requirement, ...], Combine]:
         requirements, combine = gates.read_condition(value, self.context)
@@ -319,7 +304,7 @@ class ModuleReader:
                         line=call.lineno,
                         form=form,  # type: ignore[arg-type]
                         spelling=name,
-                        arguments=flat_arguments(read_arguments(call, self._values_at(call, node, blocks))),
+                        arguments=self._device_arguments(call, node, blocks),
                         blocks=blocks,
                         top_level_statement=form == "call" and not blocks,
                         scope_is_globals=isinstance(scope, ast.Call) and dotted(scope.func) == "globals",
@@ -337,6 +322,12 @@ class ModuleReader:
             self.set_attributes.update(self.loop_targets.get(call.args[0].id, []))
         if self.context.has_hit(node.lineno, node.end_lineno or node.lineno):
             self.module_uses.extend(devices.expression_uses(node, self.context))
+
+    def _device_arguments(self, call: ast.Call, node: ast.stmt, blocks: tuple[Block, ...]) -> tuple[Argument, ...]:
+        """The arguments of an instantiation, names of lists as what they hold where its statement stands."""
+        lists = DeviceLists(self.context, self.source.text, self.bindings, self.changed)
+        constants = lists.values_at(call, node.lineno, in_block=bool(blocks))
+        return flat_arguments(read_arguments(call, constants))
 
     def _read_assignment(self, node: ast.Assign | ast.AnnAssign, blocks: tuple[Block, ...]) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -446,6 +437,12 @@ def _helper_parameters(body: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
             methods[node.name] = own
             found |= {f"{node.name}.{name}": given for name, given in own.items()}
     return found
+
+
+def _is_mutable(value: ast.expr | None) -> bool:
+    """A list or a set, which may be changed where it is."""
+    made = isinstance(value, ast.Call) and dotted(value.func) in ("list", "set")
+    return made or isinstance(value, (ast.List, ast.Set))
 
 
 def _reads_constant(value: ast.expr, constants: dict[str, Constant]) -> bool:

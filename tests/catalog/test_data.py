@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import types
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -53,8 +54,11 @@ def test_every_value_is_one_its_type_allows() -> None:
             choices = get_args(hint)
             if hint in (str, bool, int):
                 assert type(value) is hint, (entry, field.name)
-            elif Ellipsis in choices:
-                assert isinstance(value, tuple) and all(type(item) is str for item in value), (entry, field.name)
+            elif isinstance(value, tuple):
+                listed = Ellipsis in choices or any(Ellipsis in get_args(choice) for choice in choices)
+                assert listed and all(type(item) is str for item in value), (entry, field.name)
+            elif isinstance(hint, types.UnionType):
+                assert type(value) in choices, (entry, field.name)
             else:
                 assert value in choices, (entry, field.name)
 

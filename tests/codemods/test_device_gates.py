@@ -10,7 +10,7 @@ from codemods.device_gates import GatePlan, plan_gates
 from codemods.device_values import Blocked
 from hwlint.scan.facts import Function, Gate, Requirement, Span
 from hwlint.suite.reach import ReachedGate
-from tests.codemods.harness import check_invariants, migrate, reasons
+from tests.codemods.harness import check_invariants, migrate, migrated, reasons
 
 NAME = "device_parameter"
 HEAD = """\
@@ -214,9 +214,12 @@ def test_a_text_that_names_a_device_of_a_process_is_no_device() -> None:
 
 
 def test_a_class_of_one_vendor_keeps_the_test() -> None:
-    more = "    def setUp(self):\n        super().setUp()\n        self.interface = CudaInterface\n\n"
-    before = "from torch._dynamo.device_interface import CudaInterface\n"
-    assert refusal(class_with(GATE, before=before, more=more))[0] == "device-claim"
+    more = "    def setUp(self):\n        super().setUp()\n        self.interface = CudaTable\n\n"
+    source = class_with(GATE, before="from torch._dynamo.device_interface import CudaTable\n", more=more)
+    assert "hw_classification = HardwareClassification.CUDA" in migrated(source, unsafe=True)
+    # Of one that is not torch's own it is not known.
+    source = source.replace("torch._dynamo.device_interface", "torchvision.tables")
+    assert refusal(source)[0] == "device-claim"
 
 
 @pytest.mark.parametrize(

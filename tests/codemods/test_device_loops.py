@@ -85,6 +85,51 @@ for n in (1, 2):
     )
 
 
+ABOVE = """\
+import math
+
+dtypes = [torch.float, torch.int64]
+scale = 2
+shape = (1, -2)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+def double(x):
+    return x * scale * math.e
+"""
+
+
+def test_definitions_and_constants_above_the_loop_stay() -> None:
+    body = """\
+for dtype in dtypes:
+    Net().n += 1
+    double(torch.ones(shape, device=device))"""
+    inner = body.replace("\n", "\n    ").replace("    Net().n += 1\n    ", "")
+    after = body.replace("    Net().n += 1\n", "")
+    assert body_after(f"{ABOVE}\nfor device in {ALL}:\n    {inner}") == f"{ABOVE}\n{after}"
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        'devices = ["cpu"]\nif TEST_CUDA:\n    devices.append("cuda")',
+        'devices = ["cpu"]\nif torch.cuda.is_available():\n    devices += ["cuda"]',
+        'devices = ("cpu",)\nif TEST_CUDA:\n    devices += ("cuda",)',
+    ],
+)
+def test_a_list_that_is_put_together(listed: str) -> None:
+    body = f"scale = 2\n{listed}\n\nfor device in devices:\n    torch.ones(scale, device=device)"
+    assert body_after(body) == "scale = 2\ntorch.ones(scale, device=device)"
+
+
+def test_what_an_assertion_says_may_name_the_device() -> None:
+    body = "self.assertEqual(torch.ones(2, device=device).sum(), 2, msg=f'on {device}')"
+    assert body_after(f"for device in {ALL}:\n    {body}") == body
+
+
 def test_a_list_of_the_cpu_alone_stays() -> None:
     source = source_with('for other in ["cpu"]:\n    torch.ones(2, device=other).to("cuda")')
     source = source.replace("    def test_t", '    @unittest.skipIf(not TEST_CUDA, "x")\n    def test_t')
@@ -117,6 +162,37 @@ USE = "torch.ones(2, device=device)"
         (f"for device in ['cpu', 'cuda:1'] if TEST_CUDA else ['cpu']:\n    {USE}", "loop"),
         (f"devices = {CHOICE}\nfor device in devices:\n    torch.ones(len(devices), device=device)", "loop"),
         (f"for device, n in zip({ALL}, (1, 2)):\n    {USE}", "loop"),
+        (f"x = torch.ones(2)\nfor device in {ALL}:\n    {USE}", "loop"),  # a turn may change it
+        (f"seen = []\nfor device in {ALL}:\n    {USE}\n    seen.append(1)", "loop"),
+        (f"n = 0\ndef count():\n    nonlocal n\n    n += 1\nfor device in {ALL}:\n    {USE}\n    count()", "loop"),
+        (f"n = 0\nfor device in {ALL}:\n    def count():\n        nonlocal n\n        n += 1\n    {USE}", "loop"),
+        (
+            f"class N:\n    def add(self):\n        N.n += 1\nfor device in {ALL}:\n    {USE}\n    N().add()",
+            "loop",
+        ),
+        (f"def make():\n    return torch.ones(2, device='cuda')\nfor device in {ALL}:\n    {USE}", "loop"),
+        (f"def make():\n    return device\nfor device in {ALL}:\n    {USE}", "loop"),
+        (f"n = self.n\nfor device in {ALL}:\n    {USE}", "loop"),
+        (
+            "devices = ['cpu']\nif TEST_CUDA:\n    devices.append('cuda')\nelse:\n    pass\n"
+            f"for device in devices:\n    {USE}",
+            "loop",
+        ),
+        (
+            f"devices = ['cpu']\nif not TEST_CUDA:\n    devices.append('cuda')\nfor device in devices:\n    {USE}",
+            "loop",
+        ),
+        (
+            "devices = ['cpu']\nif TEST_CUDA:\n    devices.append('cuda')\n    devices.append('cuda:1')\n"
+            f"for device in devices:\n    {USE}",
+            "loop",
+        ),
+        (
+            "devices = ['cpu']\nif TEST_CUDA:\n    devices.append('cuda')\nprint(devices)\n"
+            f"for device in devices:\n    {USE}",
+            "loop",
+        ),
+        (f"for device in {ALL}:\n    {USE}\n    self.assertEqual(1, 1, f'{{device}}')", "loop"),
         (f"for device in {ALL}:  # each\n    {USE}", "layout"),
         (f"for device in {ALL}: {USE}", "layout"),
         (f'for device in {ALL}:\n    {USE}\n    x = """a\n    b"""', "layout"),

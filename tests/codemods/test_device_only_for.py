@@ -140,9 +140,14 @@ def test_lists_that_stay_by_default(devices: str) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS.append("xpu")',
-        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS += ["xpu"]',
-        'GPUS = ("cuda", "hpu")\nif TEST_XPU:\n    GPUS += ("xpu",)',
+        'GPUS = ["cuda"]\nif HAS_MORE:\n    GPUS.append("xpu")',
+        'GPUS = ["cuda"]\nif not TEST_XPU:\n    GPUS.append("xpu")',
+        'GPUS = ["cuda"]\nif TEST_XPU and HAS_MORE:\n    GPUS += ["xpu"]',
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS += ["xpu", "hpu"]',
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS += MORE',
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS.append("xpu")\nelse:\n    GPUS.append("hpu")',
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS.append("xpu")\nif TEST_HPU:\n    GPUS.insert(0, "hpu")',
+        'GPUS = ("cuda", "hpu")\nwhile MORE:\n    GPUS += ("xpu",)',
         'GPUS = ["cuda", "hpu"]\nGPUS[1] = "xpu"',
         'GPUS = ["cuda", "hpu"]\n\n\ndef add():\n    GPUS.extend(["xpu"])\n\n\nadd()',
         'GPUS = ("cuda", "hpu")\n\n\ndef add():\n    global GPUS\n    GPUS = ("cuda", "xpu")\n\n\nadd()',
@@ -153,9 +158,31 @@ def test_lists_that_stay_by_default(devices: str) -> None:
 )
 def test_a_list_that_is_put_together_is_not_what_its_first_line_says(more: str) -> None:
     """XPU would lose its tests."""
-    outcome = migrate(ONLY_FOR.replace('GPUS = ("cuda", "xpu")', more), unsafe=True)
+    source = ONLY_FOR.replace('GPUS = ("cuda", "xpu")', more).replace("import TestCase", "import *")
+    outcome = migrate(source, unsafe=True)
     assert not outcome.changed
     assert "not written down" in outcome.refusals[0].text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'GPUS = ["cuda"]\nif TEST_XPU:\n    GPUS.append("xpu")\n',
+        'GPUS = ["cuda"]\nif torch.xpu.is_available():\n    GPUS += ["xpu"]\n',
+        'GPUS = ("cuda",)\nGPUS += ("xpu",)\n',
+        'GPUS = ["cuda"]\nGPUS.extend(["xpu"])\n',
+    ],
+)
+def test_a_device_that_is_added_where_the_host_has_it_is_listed(more: str) -> None:
+    """No class is made for it elsewhere. What put the list together goes with it."""
+    source = ONLY_FOR.replace('GPUS = ("cuda", "xpu")\n', more).replace("import TestCase", "import TEST_XPU, TestCase")
+    outcome = migrate(source)
+    check_invariants(outcome)
+    text = outcome.after.decode()
+    assert 'T, globals(), except_for=("cpu", "hpu", "privateuse1"), allow_xpu=True)' in text
+    assert "GPUS" not in text
+    read = source.replace("\n\n\nclass", "\nprint(GPUS)\n\n\nclass")
+    assert more in migrated(read)
 
 
 def test_a_list_is_what_it_holds_where_the_class_is_instantiated() -> None:
