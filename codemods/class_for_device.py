@@ -9,6 +9,7 @@ had to undo that).
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ from codemods.device_class import check_decorators, member_obstacle
 from codemods.device_instantiate import own_name_splices
 from codemods.device_level import doubts
 from codemods.device_members import check_static, ordinary_splices, static_methods
+from codemods.device_passed import other_use
 from codemods.device_signature import decorator_splices
 from codemods.device_suffix import collision, not_restored, shortened
 from codemods.device_tree import FunctionTree
-from codemods.device_unread import check_main
+from codemods.device_unread import PARAMETERS, callers, check_main
 from codemods.device_values import Blocked
 from codemods.edit import SourceFile, Splice
 from codemods.imported_change import bound_first, importers_of
@@ -159,7 +161,7 @@ def _obstacle(context: Context, cls: LinkedClass, device: str) -> tuple[str, str
         if decorator.qualified not in SKIPS and context.catalog.find_decorator(decorator.qualified) is None:
             return "unknown-gate", f"what `@{decorator.name}` does to the class is not known"
     for test in cls.own_tests:
-        obstacle = _test_obstacle(context, test)
+        obstacle = _test_obstacle(context, cls, test, device)
         if obstacle is not None:
             return obstacle[0], f"{test.name}: {obstacle[1]}"
     try:
@@ -189,10 +191,10 @@ def _replaced(call: Instantiation | None) -> Span | None:
     return call.span if call is not None and call.form == "call" else None
 
 
-def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
+def _test_obstacle(context: Context, cls: LinkedClass, test: Function, device: str) -> tuple[str, str] | None:
     if {"alias", "conditional"} & set(test.flags):
         return "layout", "it is not a plain `def` of the class body"
-    if "device" in test.parameters or "devices" in test.parameters:
+    if PARAMETERS & set(test.parameters) and not _has_it_by_default(context, cls, test, device):
         return "parametrized", "it takes a device from somewhere else already"
     try:
         check_decorators(context, test.decorators, frozenset(gate.span for gate in test.gates), "the test")
@@ -201,9 +203,23 @@ def _test_obstacle(context: Context, test: Function) -> tuple[str, str] | None:
     if FunctionTree(context.source(), context.source().function_at(test.line)).reads_outer("device"):
         return "name-taken", "it reads a `device` of the module"
     parametrized = any(d.name.rpartition(".")[2] in ("parametrize", "dtypes", "ops") for d in test.decorators)
-    if len(test.parameters) != 1 and not parametrized:
+    given = context.source().function_at(test.line).args
+    required = len(given.posonlyargs) + len(given.args) - len(given.defaults) + given.kw_defaults.count(None)
+    if required > 1 and not parametrized:
         return "parametrized", "it has parameters that something unknown passes"
     return None
+
+
+def _has_it_by_default(context: Context, cls: LinkedClass, test: Function, device: str) -> bool:
+    """``def test_a(self, device="mps")``, which nobody calls: the loader passes 'mps:0', and that will do."""
+    file = context.source()
+    node = file.function_at(test.line)
+    named = dict(zip((a.arg for a in reversed(node.args.args)), reversed(node.args.defaults)))
+    default = named.get("device")
+    if not isinstance(default, ast.Constant) or default.value != device or any(callers(file, cls, test.name)):
+        return False
+    tree = FunctionTree(file, node)
+    return not tree.binds_again("device") and not other_use(context, tree, "device")
 
 
 def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange:
@@ -232,7 +248,7 @@ def _change(context: Context, cls: LinkedClass, label: str) -> DeviceClassChange
         device=device,
         class_line=cls.facts.line,
         names=names,
-        test_lines=tuple(test.line for test in cls.own_tests),
+        test_lines=tuple(test.line for test in cls.own_tests if "device" not in test.parameters),
         tag=None if cls.facts.tag is not None and cls.facts.tag.label else tag_change("", cls, label, "safe", ""),
         replaced=_replaced(call),
         dropped=call.span if call is not None and call.form == "decorator" else None,

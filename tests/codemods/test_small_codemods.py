@@ -239,6 +239,26 @@ def obstacle(old: str, new: str, **options: object) -> str:
     return next(r.reason for r in outcome.refusals if r.symbol == "PoolTest")
 
 
+def test_a_test_that_has_the_device_by_default_gets_it_from_the_loader() -> None:
+    """It passes 'cuda:0': that will do where the name is a device and nothing else."""
+    line = 'def test_pool(self, device="cuda", dtype=torch.float):\n        torch.ones(2, device=device)'
+    source = POOL.replace("def test_pool(self):", line)
+    text = after(source, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+    assert f"    {line}\n" in text and "def test_two(self, device," in text
+    assert 'instantiate_device_type_tests(PoolTest, globals(), only_for="cuda")' in text
+    for old, new in [
+        ('device="cuda"', 'device="cuda:1"'),
+        ("torch.ones(2, device=device)", "self.assertEqual(torch.ones(2, device=device).device.type, device)"),
+        ("torch.ones(2, device=device)", "device = torch.device(device)"),
+        ('range_push("y")', 'range_push("y")\n        self.test_pool("cuda:1")'),
+        ("dtype=torch.float", "*, dtype"),
+    ]:
+        assert old in source
+        changed = source.replace(old, new)
+        outcome = migrate(changed, "class_for_device", unsafe=True, labels=[("PoolTest", "CUDA")])
+        assert outcome.after.decode() == changed, new
+
+
 def test_what_stands_against_instantiation() -> None:
     assert obstacle("x = 1\n", "x = PoolTest\n") == "name-used-later"
     assert obstacle("x = 1\n", "class Sub(PoolTest): pass\n") == "subclassed"
