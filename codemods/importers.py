@@ -44,9 +44,13 @@ class Importers:
         return module is not None and import_of(module.tree, importer, path, name) is not None
 
     def needs_change(self, importer: str, path: str, name: str) -> bool:
-        """Whether ``importer`` names the class; ``from module import *`` takes what is there."""
+        """Whether ``importer`` names the class; ``from module import *`` takes what is there, and ``import module`` of
+        which nothing is read takes nothing.
+        """
         module = self._module(importer)
-        return module is None or not _imports_all(module.tree, importer, path) or name in module.names
+        if module is None or name in module.names:
+            return True
+        return not (_imports_all(module.tree, importer, path) or _only_runs(module, importer, path))
 
     def obstacle(self, importer: str, path: str, name: str) -> str:
         """Why ``importer`` cannot import something else in place of the class ``name`` of ``path``; '' where it can.
@@ -111,6 +115,26 @@ def _imports_all(tree: ast.Module, importer: str, path: str) -> bool:
         and path in candidate_paths(statement.module or "", importer)
         for statement in _module_imports(tree)
     )
+
+
+def _only_runs(module: _Module, importer: str, path: str) -> bool:
+    """Whether it imports the module as a whole and nothing of it, and never says its name again."""
+    taken = False
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and path in candidate_paths(node.module or "", importer):
+            return False
+        if isinstance(node, ast.ImportFrom):
+            folder = f"{node.module}." if node.module else ""
+            names = {a.asname or a.name: folder + a.name for a in node.names}
+        elif isinstance(node, ast.Import):
+            names = {a.asname or a.name: a.name for a in node.names}
+        else:
+            continue
+        local = next((bound for bound, name in names.items() if path in candidate_paths(name, importer)), "")
+        taken = taken or bool(local)
+        if local and (local in module.names or "." in local):
+            return False
+    return taken
 
 
 def _module_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:

@@ -1,9 +1,15 @@
-"""Unified diffs of bytes, as ``git apply`` takes them."""
+"""Unified diffs of bytes, as ``git apply`` takes them.
+
+Lines are matched as patience diff does (Bram Cohen's, ``git diff --patience``): by those that are there once on either
+side, as many of them as keep their order. A helper that moves above its class is then what moves, and not the class.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 CONTEXT = 3
 NO_NEWLINE = b"\\ No newline at end of file\n"
@@ -21,7 +27,7 @@ def unified_diff(path: str, before: bytes, after: bytes) -> bytes:
 def hunks(before: bytes, after: bytes) -> Iterator[bytes]:
     """The patch without its header. Only '\\n' ends a line, as git counts."""
     old, new = _lines(before), _lines(after)
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT):
+    for group in _Matcher(old, new).get_grouped_opcodes(CONTEXT):
         first, last = group[0], group[-1]
         yield b"@@ -%s +%s @@\n" % (_range(first[1], last[2]), _range(first[3], last[4]))
         for tag, old_start, old_end, new_start, new_end in group:
@@ -30,6 +36,79 @@ def hunks(before: bytes, after: bytes) -> Iterator[bytes]:
             else:
                 yield from _marked(b"-", old[old_start:old_end])
                 yield from _marked(b"+", new[new_start:new_end])
+
+
+class _Matcher(difflib.SequenceMatcher[bytes]):
+    """The standard library's opcodes and groups over the blocks that patience diff finds."""
+
+    def __init__(self, old: Sequence[bytes], new: Sequence[bytes]) -> None:
+        super().__init__(None, old, new)
+        self.old, self.new = old, new
+
+    def get_matching_blocks(self) -> list[difflib.Match]:
+        """Equal stretches as (start in the old lines, start in the new ones, length), in order, the last one empty."""
+        blocks: list[difflib.Match] = []
+        for at, other, size in _matches(self.old, self.new, (0, len(self.old), 0, len(self.new))):
+            last = blocks[-1] if blocks else difflib.Match(0, 0, 0)
+            if blocks and (last.a + last.size, last.b + last.size) == (at, other):
+                blocks[-1] = difflib.Match(last.a, last.b, last.size + size)
+            else:
+                blocks.append(difflib.Match(at, other, size))
+        return [*blocks, difflib.Match(len(self.old), len(self.new), 0)]
+
+
+Range = tuple[int, int, int, int]
+"""Start and end in the old lines, start and end in the new ones."""
+
+
+def _matches(old: Sequence[bytes], new: Sequence[bytes], within: Range) -> Iterator[tuple[int, int, int]]:
+    low, high, start, end = within
+    head = _common(old[low:high], new[start:end])
+    if head:
+        yield low, start, head
+        low, start = low + head, start + head
+    tail = _common(old[low:high][::-1], new[start:end][::-1])
+    high, end = high - tail, end - tail
+    anchors = _anchors(old[low:high], new[start:end]) if low < high and start < end else []
+    if anchors:
+        at, other = low, start
+        for one, two in [*((low + a, start + b) for a, b in anchors), (high, end)]:
+            yield from _matches(old, new, (at, one, other, two))
+            if one < high:
+                yield one, two, 1
+            at, other = one + 1, two + 1
+    elif low < high and start < end:
+        found = difflib.SequenceMatcher(None, old[low:high], new[start:end]).get_matching_blocks()
+        yield from ((low + a, start + b, size) for a, b, size in found if size)
+    if tail:
+        yield high, end, tail
+
+
+def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """How many lines both begin with."""
+    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+
+
+def _anchors(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
+    """The places of lines that are once in each, as many as are in the same order in both."""
+    once = {line for line, times in Counter(new).items() if times == 1}
+    once &= {line for line, times in Counter(old).items() if times == 1}
+    places = {line: at for at, line in enumerate(new) if line in once}
+    pairs = [(at, places[line]) for at, line in enumerate(old) if line in once]
+    ends: list[int] = []  # The smallest end of an ascending row of each length, and which pair that is.
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, other) in enumerate(pairs):
+        length = bisect_left(ends, other)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [other]
+        last[length : length + 1] = [index]
+    found = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        found.append(pairs[index])
+        index = before[index]
+    return found[::-1]
 
 
 def colored(diff: bytes) -> str:

@@ -217,7 +217,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     owners = owners_of(change.parts)
     if change.further:
-        done = _adding(file, node, change) | places(node)
+        done = _adding(file, node, change) | places(node) | _texts(file, node, change)
         check_names_in(file, node, change.call, done)  # The name is gone afterwards.
     else:
         _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
@@ -260,6 +260,16 @@ def _adding(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tu
         return set()
     moved = [name for part in change.parts[1:] for name in (*part.tests, *part.helpers)]
     return adding_calls(file, node.name, change.call.line, moved)
+
+
+def _texts(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tuple[int, int]]:
+    """The places of the name in texts, as in ``@skipOps("TestGrad", "test_jvp", ...)``: what stays goes on under it, so
+    that they are right as long as none names what goes.
+    """
+    moved = [name for part in change.parts[1:] for name in part.tests]
+    if any(isinstance(n, ast.Constant) for name in moved for n in file.mentions.get(name, ())):
+        return set()
+    return {(n.lineno, n.col_offset) for n in file.mentions.get(node.name, ()) if isinstance(n, ast.Constant)}
 
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:

@@ -47,10 +47,11 @@ def test_git_applies_it_to_odd_names(tmp_path: Path, path: str) -> None:
     assert applied(tmp_path, path, BEFORE, b"x\n" + BEFORE) == b"x\n" + BEFORE
 
 
-LINES = st.lists(st.sampled_from((b"a\n", b"b\n", b"\n", b"--- a\n", b"c\r\n", b"+\n")), max_size=12).map(b"".join)
+LINE = st.sampled_from((b"a\n", b"b\n", b"\n", b"--- a\n", b"c\r\n", b"+\n")) | st.integers(0, 20).map(b"%d\n".__mod__)
+LINES = st.lists(LINE, max_size=30).map(b"".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(LINES, LINES, st.sampled_from((b"", b"end")), st.sampled_from((b"", b"end")))
 def test_git_applies_whatever_it_is(
     tmp_path_factory: pytest.TempPathFactory, before: bytes, after: bytes, old_end: bytes, new_end: bytes
@@ -69,3 +70,14 @@ def test_colours_leave_no_control_characters_of_the_file() -> None:
     diff = unified_diff("a.py", b"a\n", b"\x1b[31mred\x07\n")
     text = colored(diff)
     assert "\x1b[32m" in text and "\x1b[31mred" not in text and "\x07" not in text
+
+
+def test_what_moves_is_the_helper_and_not_the_class() -> None:
+    """As many lines stay as can: reviewers read every one that does not (pytorch/pytorch#191079)."""
+    tests = [b"    def test_%d(self):\n        self.check(%d)\n\n" % (n, n) for n in range(50)]
+    helper = b"    def check(self, n):\n        self.assertTrue(n)\n        self.assertTrue(n + 1)\n\n"
+    before = b"class T(TestCase):\n" + b"".join([*tests[:25], helper, *tests[25:]])
+    after = b"class _TBase:\n" + helper + b"\nclass T(_TBase, TestCase):\n" + b"".join(tests)
+    lines = unified_diff("a.py", before, after).splitlines()[3:]
+    assert sum(line.startswith(b"-") for line in lines) == 1 + 4
+    assert sum(line.startswith(b"+") for line in lines) == 1 + 4 + 2
