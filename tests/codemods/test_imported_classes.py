@@ -148,6 +148,9 @@ def test_who_imports_all_there_is_gets_it_without_a_change(tmp_path: Path) -> No
         ("def load():\n    from jit.test_hash import HashTest\n", "in an unusual way"),
         ("def load():\n    from jit.test_hash import (\n        HashTest,\n    )\n", "in an unusual way"),
         ("from jit.test_hash import *\n\nprint(HashTest)\n", "in an unusual way"),
+        ("import jit.test_hash as hashes\n\nprint(hashes.HashTest)\n", "in an unusual way"),
+        ("from jit import test_hash\n\nprint(vars(test_hash))\n", "in an unusual way"),
+        ("import jit.test_hash as hashes\nfrom jit.test_hash import make\n", "in an unusual way"),
     ],
 )
 @pytest.mark.parametrize("source", [MIXED, WHOLE], ids=["mixed", "whole"])
@@ -162,6 +165,11 @@ def test_an_import_of_something_else_is_no_obstacle(tmp_path: Path) -> None:
     other = "def load():\n    from jit.test_hash import helper\n"
     found = outcomes_of(tmp_path, {HASH: WHOLE + "\n\ndef helper():\n    pass\n", JIT: other})
     assert "instantiate_device_type_tests(HashTest," in text_of(found[HASH])
+
+
+def test_who_only_runs_the_module_takes_nothing_of_it(tmp_path: Path) -> None:
+    found = outcomes_of(tmp_path, {HASH: MIXED, JIT: "from jit import test_hash  # noqa: F401\n"})
+    assert "instantiate_device_type_tests(HashTestDevice," in text_of(found[HASH]) and not found[JIT].changed
 
 
 def test_the_other_file_has_to_be_in_the_run(tmp_path: Path) -> None:
