@@ -129,12 +129,12 @@ def _needs_device(tree: FunctionTree, spot: Spot) -> bool:
     """Whether the spot is executed under no condition, and fails where the device is not there."""
     if spot.action == "move":
         return not _is_conditional(tree, tree.calls_at(spot.span, spot.old))
+    if spot.action not in ("api", "tensor_type", "value", "prefix"):
+        return False  # A bare type configures, a question is answered, an activity that is not there is left out.
     node = tree.at(spot.span)
-    if spot.action in ("api", "tensor_type"):
-        return not _is_conditional(tree, node)
-    if spot.action not in ("value", "prefix"):
-        return False  # A bare type configures, and an activity that is not there is left out.
-    return not _is_conditional(tree, node) and _is_placed(tree, node)
+    if _is_conditional(tree, node):
+        return False
+    return spot.action in ("api", "tensor_type") or _is_placed(tree, node)
 
 
 def _is_placed(tree: FunctionTree, node: ast.expr) -> bool:
