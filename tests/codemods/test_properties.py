@@ -54,6 +54,9 @@ BODIES = (
     "torch.ones(2, device=self.device_type)",
     "super(ONE, self).setUp()",
     'x = """\ndevice = "cuda"\n"""',
+    'devices = ["cpu"]\nif TEST_CUDA:\n    devices.append("cuda")\nfor d in devices:\n    torch.ones(2, device=d)',
+    "CUDACodeCache.load('x')",
+    "n = 1 if torch.version.hip else 2",
     "pass",
 )
 FIRST = (
@@ -70,6 +73,8 @@ FIRST = (
 )
 CALLS = (
     "",
+    "instantiate_device_type_tests(ONE, globals(), only_for=DEVICES)\n",
+    "instantiate_device_type_tests(ONE, globals(), only_for=(GPU_TYPE, 'cpu'), allow_xpu=True)\n",
     "instantiate_device_type_tests(ONE, globals())\n",
     'instantiate_device_type_tests(ONE, globals(), only_for="cuda")\n',
     'instantiate_device_type_tests(ONE, globals(), except_for=("cpu",), allow_xpu=True)\n',
@@ -86,6 +91,13 @@ BASES = (
     "DTensorTestBase",
     "FSDPTest",
 )
+LISTS = (
+    "",
+    'DEVICES = ("cpu", "cuda")\n',
+    'DEVICES = ["cuda"]\nif TEST_HPU:\n    DEVICES.append("hpu")\n',
+    'DEVICES = ["cuda"]  # all\nDEVICES += MORE\n',
+    'DEVICES = "cuda"\n',
+)
 IMPORTS = """\
 import unittest
 import torch
@@ -95,6 +107,9 @@ from torch.testing._internal.common_device_type import (
 from torch.testing._internal.common_fsdp import FSDPTest
 from torch.testing._internal.distributed._tensor.common_dtensor import DTensorTestBase
 from torch.testing._internal.common_utils import IS_WINDOWS, TEST_CUDA, instantiate_parametrized_tests, parametrize
+from torch.testing._internal.common_utils import TEST_HPU
+from torch.testing._internal.inductor_utils import GPU_TYPE
+from torch._inductor.codecache import CUDACodeCache
 """
 
 
@@ -105,14 +120,16 @@ def indented(text: str, by: str) -> str:
 @st.composite
 def methods(draw: st.DrawFn, number: int, by: str) -> str:
     gate = draw(st.sampled_from(GATES))
-    parameters = draw(st.sampled_from(("self", "self, device", "self, device, dtype", "self, n")))
+    parameters = draw(
+        st.sampled_from(("self", "self, device", "self, device, dtype", "self, n", "self, device='cuda'"))
+    )
     name = draw(st.sampled_from(("test_a", "test_b_cuda", "_help", "setUp", "test_b_cpu"))) + str(number) * draw(
         st.booleans()
     )
     body = "\n".join(draw(st.lists(st.sampled_from(BODIES), min_size=1, max_size=2)))
     prefix = draw(st.sampled_from(("", "", "async ")))
     return indented(f"{gate}{prefix}def {name}({parameters}):\n{indented(body, by)}\n", by) + draw(
-        st.sampled_from(("", "\n"))
+        st.sampled_from(("", "\n", f'\n{by}"""Of what follows."""\n'))
     )
 
 
@@ -122,7 +139,7 @@ def modules(draw: st.DrawFn) -> str:
     parts = [
         draw(st.sampled_from(("", "#!/usr/bin/env python3\n", '"""Module."""\n', '# Owner(s): ["module: x"]\n\n')))
     ]
-    parts += [IMPORTS, draw(st.sampled_from(HEADS)), "\n\n"]
+    parts += [IMPORTS, draw(st.sampled_from(HEADS)), draw(st.sampled_from(LISTS)), "\n\n"]
     before = "TestCase"
     for index in range(draw(st.integers(1, 3))):
         name = draw(st.sampled_from(("OneTest", "TwoTestCUDA", "ThreeTest"))) + str(index)
@@ -150,12 +167,13 @@ def modules(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=150, deadline=None)
-@given(modules(), st.booleans(), st.sampled_from(("\n", "\r\n")), st.booleans())
-def test_invariants_hold(text: str, unsafe: bool, newline: str, bom: bool) -> None:
+@given(modules(), st.booleans(), st.booleans(), st.sampled_from(("\n", "\r\n")), st.booleans())
+def test_invariants_hold(text: str, unsafe: bool, split: bool, newline: str, bom: bool) -> None:
     data = (b"\xef\xbb\xbf" if bom else b"") + text.replace("\n", newline).encode()
     if isinstance(read_source(data, "x.py"), Problem):
         return
-    options = {"unsafe": unsafe, "test_base": True, "confidence": "likely" if unsafe else "certain"}
+    confidence = "likely" if unsafe else "certain"
+    options = {"unsafe": unsafe, "split": split, "test_base": True, "confidence": confidence}
     outcome = migrate(data, **options)  # type: ignore[arg-type]
     check_invariants(outcome, **options)
     kept = {old.strip() for old in text.split("\n") if old.strip().startswith("#")}
