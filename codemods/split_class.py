@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.added_tests import adding_calls
 from codemods.device_class import check_decorators, members_of_module
@@ -23,10 +23,11 @@ from codemods.own_entries import following, places
 from codemods.plan import CannotEdit, Change, Codemod, Context, ImportedChange, Plan, PlanBuilder
 from codemods.split_labels import doubts_of, labels_of, movable, settled
 from codemods.split_parts import REST, Part, bases_in, helpers_of_one, names_in, owners_of
-from codemods.split_portable import left_of
+from codemods.split_portable import left_of, takes_device_safely
 from hwlint.classify.verdict import Verdict
 from hwlint.scan.facts import Block, Instantiation, Span
 from hwlint.scan.spans import class_span
+from hwlint.suite.ids import class_ids
 from hwlint.suite.model import LinkedClass
 
 BRANCHES = ("if", "elif", "else", "try")
@@ -94,11 +95,38 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mappin
     while True:
         parts = settled(verdict, labels, doubts, portable)
         first = "GENERIC" if "GENERIC" in parts.values() else REST
-        change = split_change(SplitClass.name, context, cls, parts, first, call)
+        likely = _likely(context, verdict, parts)
+        change = split_change(SplitClass.name, context, cls, parts, first, call, likely)
         left = _left_of(context, change, portable) if portable else ()
         if left == portable:
-            return change
+            return _held_back(context, change) if "GENERIC" not in parts.values() else change
         portable = left
+
+
+def _held_back(context: Context, change: SplitChange) -> SplitChange:
+    """The change that only takes out what device_parameter can rewrite, as unsafe where that would be: else nothing
+    would come of it.
+    """
+    if context.options.unsafe or change.applicability == "unsafe":
+        return change
+    file = context.source()
+    part = next((part for part in change.parts if part.label == "ACCELERATOR"), None)
+    try:
+        text = splice(file.text, split_splices(file, change))
+    except CannotEdit:
+        return change  # What stands against it is said where it is made.
+    if part is None or takes_device_safely(context, text, part.name):
+        return change
+    why = f"to instantiate {part.name} is unsafe"
+    return replace(change, applicability="unsafe", description=f"{change.description} ({why})")
+
+
+def _likely(context: Context, verdict: Verdict, parts: Mapping[str, str]) -> tuple[str, ...]:
+    """The doubt about a test whose label decides on its class, and is not as sure as it has to be."""
+    if len({label for label in parts.values() if label != REST}) < 2 or context.settings.migrate.confidence == "likely":
+        return ()
+    doubted = (t for t in verdict.tests if t.confidence != "certain" and parts.get(t.name, REST) != REST)
+    return tuple(f"where {t.name} belongs is likely, not certain" for t in doubted)[:1]
 
 
 def _left_of(context: Context, change: SplitChange, tests: tuple[str, ...]) -> tuple[str, ...]:
@@ -112,11 +140,18 @@ def _left_of(context: Context, change: SplitChange, tests: tuple[str, ...]) -> t
 
 
 def split_change(
-    codemod: str, context: Context, cls: LinkedClass, by_test: Mapping[str, str], first: str, call: Instantiation | None
+    codemod: str,
+    context: Context,
+    cls: LinkedClass,
+    by_test: Mapping[str, str],
+    first: str,
+    call: Instantiation | None,
+    doubts: Sequence[str] = (),
 ) -> SplitChange:
     """The change that gives each label of ``by_test`` a class; that of ``first``, where it is one, keeps the name.
 
-    Raises Blocked where a name that it needs is taken.
+    It is a safe one, for those who ask for splits, but for ``doubts``, and where somebody knows a test that moves by
+    the name of its class. Raises Blocked where a name that it needs is taken.
     """
     labels = list(dict.fromkeys(by_test.values()))
     if first in labels:
@@ -134,20 +169,34 @@ def split_change(
     moved = [(part.name, name) for part in parts[1:] for name in (*part.tests, *part.helpers)]
     placed = {name for part in parts for name in (*part.tests, *part.helpers)}
     moved += [(base, m.name) for m in cls.facts.methods if m.name not in placed]
+    importers = importers_of(context, cls)
+    why = (*doubts, *_known_by_name(context, cls, parts), *(f"{path} imports it" for path in importers))
     return SplitChange(
         codemod=codemod,
         symbol=qualname,
         span=class_span(cls.facts),
-        description="split into " + " and ".join(f"{part.name} ({part.label})" for part in parts),
-        applicability="unsafe",
+        description="split into "
+        + " and ".join(f"{part.name} ({part.label})" for part in parts)
+        + (f" ({'; '.join(why)})" if why else ""),
+        applicability="unsafe" if why else "safe",
         renames=tuple(((qualname, member), (owner, member)) for owner, member in moved),
         cls=cls.name,
-        importers=importers_of(context, cls),
+        importers=importers,
         class_line=cls.facts.line,
         parts=tuple(parts),
         base=base,
         call=call.span if call is not None else None,
     )
+
+
+def _known_by_name(context: Context, cls: LinkedClass, parts: Sequence[Part]) -> tuple[str, ...]:
+    """The doubt about a test that moves, and that a file of the tree knows by its name."""
+    moved = frozenset(name for part in parts[1:] for name in part.tests)
+    for test in class_ids(cls) if moved else ():
+        place = context.keys.place_of(test.class_name, test.name) if test.template_test in moved else ""
+        if place:
+            return (f"{place} knows {test.class_name}.{test.name} by its name",)
+    return ()
 
 
 def _free(taken: Collection[str], names: Sequence[str]) -> str:
@@ -263,13 +312,15 @@ def _adding(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tu
 
 
 def _texts(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tuple[int, int]]:
-    """The places of the name in texts, as in ``@skipOps("TestGrad", "test_jvp", ...)``: what stays goes on under it, so
-    that they are right as long as none names what goes.
-    """
-    moved = [name for part in change.parts[1:] for name in part.tests]
-    if any(isinstance(n, ast.Constant) for name in moved for n in file.mentions.get(name, ())):
-        return set()
-    return {(n.lineno, n.col_offset) for n in file.mentions.get(node.name, ()) if isinstance(n, ast.Constant)}
+    """The places of the name in ``@skipOps("TestGrad", "test_jvp", ...)`` and kin, whose test stays with the class."""
+    staying = frozenset(change.parts[0].tests)
+    pairs = (call.args[:2] for call in ast.walk(file.tree) if isinstance(call, ast.Call) and len(call.args) > 1)
+    return {
+        (cls.lineno, cls.col_offset)
+        for cls, test in pairs
+        if isinstance(cls, ast.Constant) and cls.value == node.name
+        if isinstance(test, ast.Constant) and test.value in staying
+    }
 
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:

@@ -22,6 +22,7 @@ from codemods.imported_change import bound_first
 from codemods.plan import COMMON_UTILS, Change, Codemod, Context, Import, Plan, PlanBuilder
 from codemods.split_class import SplitChange, assigned_names, check_apart, split_change, split_splices
 from hwlint.catalog.tables import read
+from hwlint.rules.collected import listed
 from hwlint.scan.facts import DEVICE_LABELS, Decorator, Function, Instantiation, Span
 from hwlint.scan.spans import class_span, function_span
 from hwlint.suite.ids import may_run
@@ -124,7 +125,9 @@ def _change(context: Context, cls: LinkedClass, labels: Mapping[str, str]) -> De
     for function in cls.own_tests:
         if labels[function.name] not in (first, "GENERIC"):
             _check_keys(context, cls, function)
-    plain = split_change(SplitDevices.name, context, cls, labels, first, call)
+    once = [test for test, label in labels.items() if label == "GENERIC"]
+    doubts = [f"{listed(once)} {'run' if len(once) > 1 else 'runs'} once, and not for each device"] if once else []
+    plain = split_change(SplitDevices.name, context, cls, labels, first, call, doubts)
     splits = len(plain.parts) > 1
     if splits:
         _check_shared(cls, plain)
@@ -136,7 +139,7 @@ def _change(context: Context, cls: LinkedClass, labels: Mapping[str, str]) -> De
         symbol=plain.symbol,
         span=plain.span,
         description=plain.description if splits else narrowed,
-        applicability=plain.applicability,
+        applicability="unsafe" if own_call else plain.applicability,
         imports=tuple(PARAMETRIZED for one in further if one.startswith(PARAMETRIZED.name)),
         renames=plain.renames if splits else (),
         cls=plain.cls,

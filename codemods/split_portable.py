@@ -36,16 +36,37 @@ def left_of(context: Context, text: str, name: str, tests: Sequence[str]) -> tup
 
     The scan reads some places by what stands beside them, and in the class of the split there may be less.
     """
-    file = SourceFile.read(context.source().encode(text), context.path)
-    module = ModuleReader(file.source, file.tree, context.path, context.catalog).read()
-    suite = context.suite_with(module)
-    cls = next(c for c in suite.classes_in(context.path) if c.name == name)
-    after = replace(context, module=module, suite=suite, file=file)
+    after, cls = _afterwards(context, text, name)
     obstacle = _obstacle(after, cls)
     if obstacle is None:
         return tuple(tests)
     found = tuple(test for test in tests if not _is_met_by(obstacle, cls, (test,)))
     return found if len(found) < len(tests) else ()
+
+
+def takes_device_safely(context: Context, text: str, name: str) -> bool:
+    """Whether device_parameter rewrites the class ``name`` of ``text`` as a safe change."""
+    after, cls = _afterwards(context, text, name)
+    try:
+        change = DeviceParameter.change_of(_judged_alone(after, cls), cls)
+    except CannotEdit:
+        return False
+    return change is not None and change.applicability == "safe"
+
+
+def _afterwards(context: Context, text: str, name: str) -> tuple[Context, LinkedClass]:
+    """The file with ``text``, and the class ``name`` in it."""
+    file = SourceFile.read(context.source().encode(text), context.path)
+    module = ModuleReader(file.source, file.tree, context.path, context.catalog).read()
+    suite = context.suite_with(module)
+    cls = next(c for c in suite.classes_in(context.path) if c.name == name)
+    return replace(context, module=module, suite=suite, file=file), cls
+
+
+def _judged_alone(context: Context, cls: LinkedClass) -> Context:
+    """The context with no verdict but that on ``cls``."""
+    verdict = judge_class(cls)
+    return replace(context, verdicts={(cls.name, cls.facts.line): verdict} if verdict is not None else {})
 
 
 def portable_tests(context: Context, cls: LinkedClass, groups: Sequence[Group]) -> tuple[str, ...]:
@@ -98,10 +119,8 @@ def _obstacle_of_part(context: Context, cls: LinkedClass, groups: Iterable[Group
 
 def _obstacle(context: Context, cls: LinkedClass) -> CannotEdit | None:
     """What keeps device_parameter from rewriting the class."""
-    verdict = judge_class(cls)
-    alone = replace(context, verdicts={(cls.name, cls.facts.line): verdict} if verdict is not None else {})
     try:
-        change = DeviceParameter.change_of(alone, cls)
+        change = DeviceParameter.change_of(_judged_alone(context, cls), cls)
         if change is None or not any(edit.spots for edit in change.functions):
             return Blocked("unused-device", "no device of it would go")
         DeviceParameter().edit(context.source(), [change])

@@ -104,7 +104,7 @@ def test_a_class_in_two() -> None:
         (("CacheTest", "test_tensor"), ("CacheTestDevice", "test_tensor")),
         (("CacheTest", "_key"), ("_CacheTestBase", "_key")),
     )
-    assert change.applicability == "unsafe"
+    assert change.applicability == "safe"
 
 
 def test_windows_lines() -> None:

@@ -59,8 +59,16 @@ def test_what_is_kept_to_the_cpu_gets_a_class_for_it() -> None:
 
 def test_only_on_request() -> None:
     assert not migrate(SOURCE, "split_devices", unsafe=True).changed
-    held = migrate(SOURCE, "split_devices", split=True)
-    assert not held.changed and [c.applicability for c in held.held] == ["unsafe"]
+    (change,) = migrate(SOURCE, "split_devices", split=True).changes
+    assert change.applicability == "safe"
+
+
+def test_a_split_that_makes_fewer_of_a_test_is_unsafe() -> None:
+    (held,) = migrate(GENERIC_SOURCE, "split_devices", split=True).held
+    assert "once, and not for each device)" in held.description
+    for source in (NARROW,):
+        (held,) = migrate(source, "split_devices", split=True).held
+        assert held.applicability == "unsafe"
 
 
 def test_what_can_be_widened_is_and_what_cannot_gets_a_class() -> None:
