@@ -231,8 +231,11 @@ def loop_splices(file: SourceFile, tree: FunctionTree, loop: Loop, parameter: st
     rest = file.text[end : file.line_end(line)].strip(BLANK)
     if rest != ":" or not file.starts_line(start) or "#" in file.text[start:end] or node.body[0].lineno <= line:
         raise Blocked("layout", f"the loop shares its lines with something that stays (line {node.lineno})")
-    found = [Splice(file.line_start(loop.span.line), file.line_start(line + 1), "")]
-    found += _to_the_left(file, node, line + 1)
+    first = line + 1
+    if not file.line_text(loop.span.line - 1).strip():  # One blank line is enough where two would meet.
+        first = next(n for n in range(first, node.body[0].lineno + 1) if file.line_text(n).strip())
+    found = [Splice(file.line_start(loop.span.line), file.line_start(first), "")]
+    found += _to_the_left(file, node, first)
     if loop.name == parameter:
         return found
     for name in _names_of(node, loop.name):

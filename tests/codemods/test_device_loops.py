@@ -125,6 +125,12 @@ def test_a_list_that_is_put_together(listed: str) -> None:
     assert body_after(body) == "scale = 2\ntorch.ones(scale, device=device)"
 
 
+def test_blank_lines_around_the_head_of_the_loop_do_not_add_up() -> None:
+    body = f"scale = 2\n\nfor device in {ALL}:\n\n    # each\n    torch.ones(scale, device=device)"
+    assert body_after(body) == "scale = 2\n\n# each\ntorch.ones(scale, device=device)"
+    assert body_after(body.replace("2\n\nfor", "2\nfor")) == "scale = 2\n\n# each\ntorch.ones(scale, device=device)"
+
+
 def test_what_an_assertion_says_may_name_the_device() -> None:
     body = "self.assertEqual(torch.ones(2, device=device).sum(), 2, msg=f'on {device}')"
     assert body_after(f"for device in {ALL}:\n    {body}") == body
