@@ -12,15 +12,16 @@ from collections.abc import Iterator
 
 from codemods.device_values import Blocked
 from codemods.edit import FunctionNode, code_of
-from hwlint.catalog.claims import claim, helper_keywords, profiled_claim, vendor_members
+from hwlint.catalog.claims import claim, helper_keywords, profiled_claim, registrations, vendor_members
 from hwlint.scan.names import dotted
 
+_REGISTRATIONS = tuple(f".{name}" for name in registrations())
 MAKE_GROUPS = ("init_process_group", "new_group")
 
 
 def check_members(node: FunctionNode) -> None:
-    """Raise Blocked where the function uses such a member, or passes a stream to ``__dlpack__``, whose numbers are
-    CUDA's.
+    """Raise Blocked where the function uses such a member, passes a stream to ``__dlpack__``, whose numbers are CUDA's,
+    or registers something for the CPU and CUDA.
     """
     for child in (inner for statement in node.body for inner in ast.walk(statement)):
         if isinstance(child, ast.Attribute) and child.attr in vendor_members():
@@ -28,6 +29,9 @@ def check_members(node: FunctionNode) -> None:
         if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr == "__dlpack__":
             if child.args or child.keywords:
                 raise Blocked("device-claim", f"the stream that `__dlpack__` gets on line {child.lineno} is CUDA's")
+        if isinstance(child, ast.Call) and f".{dotted(child.func)}".endswith(_REGISTRATIONS):
+            text = f"`{dotted(child.func)}` on line {child.lineno} registers for the CPU and CUDA"
+            raise Blocked("device-claim", text)
 
 
 def check_claims(node: FunctionNode) -> None:

@@ -19,7 +19,7 @@ from codemods.device_members import (
 )
 from codemods.device_values import Blocked
 from codemods.imported_change import importers_of
-from codemods.local_decorators import is_transparent, made_by
+from codemods.local_decorators import SETTINGS, is_transparent, made_by
 from codemods.plan import Context
 from hwlint.scan.facts import Decorator, Function, Instantiation, Span
 from hwlint.scan.spans import class_span
@@ -154,9 +154,16 @@ def check_decorators(context: Context, decorators: tuple[Decorator, ...], known:
         if is_transparent(context, decorator):
             continue
         head = qualified.partition(".")[0]
-        if head in ("torch", "unittest", "hypothesis", "contextlib", "pytest", "functools") and last not in (
-            "expand",
-            "parametrize",
+        # torch._jit_internal._disable_emit_hooks_decorator gives nothing back, which only a plain class bears.
+        private = head == "torch" and last.startswith("_") and not SETTINGS.fullmatch(qualified)
+        if (
+            not private
+            and head in ("torch", "unittest", "hypothesis", "contextlib", "pytest", "functools")
+            and last
+            not in (
+                "expand",
+                "parametrize",
+            )
         ):
             continue
         if last in (

@@ -46,9 +46,18 @@ def value_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Devic
         if index is not None:
             check_index(index)
             return [whole(file, node, value.type_text)]
+        if _is_first(node, value):
+            return [whole(file, node, f"{value.type_text}, 0")]
     if isinstance(parent, ast.BinOp):
         raise Blocked("layout", f"the device is put together with other text (line {node.lineno})")
-    return [whole(file, node, value.place_text)]
+    text = f'f"{{{value.type_text}}}:0"' if _is_first(node, value) else value.place_text
+    return [whole(file, node, text)]
+
+
+def _is_first(node: ast.expr, value: DeviceValue) -> bool:
+    """Whether ``"cuda:0"`` would lose its index: a device with one is not equal to the same without."""
+    indexed = isinstance(node, ast.Constant) and str(node.value).endswith(":0")
+    return indexed and (value.is_type or value.per_rank)
 
 
 def type_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: DeviceValue) -> list[Splice]:
@@ -153,7 +162,8 @@ def move_splices(file: SourceFile, tree: FunctionTree, spot: Spot, value: Device
         return [name, whole(file, inner, value.place_text)]
     if isinstance(given, ast.Constant):
         check_index(given)
-        return [name, whole(file, given, value.place_text)]
+        place = f"torch.device({value.type_text}, 0)" if value.per_rank else value.place_text
+        return [name, whole(file, given, place)]
     if is_rank(given):
         start, stop = file.node_range(given)
         return [name, Splice(start, start, f"torch.device({value.type_text}, "), Splice(stop, stop, ")")]

@@ -2,8 +2,9 @@
 
 A file that collects the tests of others (``from jit.test_hash import TestHash``, as test/test_jit.py does) imports what
 comes of the class instead, in the same run (codemods/imported_classes.py). Of a class that is instantiated these are
-the classes that the loader makes, which are there only where their device is: the file that makes them binds their
-names to None first, as upstream's test/jit/test_dtype_analysis.py does for ``TestDtypeCustomRulesCPU``.
+the classes that the loader makes, which are there only where their device is, and where nobody leaves it out
+(``PYTORCH_TESTING_DEVICE_ONLY_FOR``): the file that makes them binds their names to None first, as upstream's
+test/jit/test_dtype_analysis.py does for ``TestDtypeCustomRulesCPU``.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def bound_first(
     comes out of ``cls``.
     """
     paths = importers_of(context, cls) or _heirs(context.made).get(cls.name, ())
-    made = [device for device in devices if device != "cpu" and _is_collected(context.catalog, device)]
+    made = [device for device in devices if _is_collected(context.catalog, device)]
     names = [(name or cls.name) + suffix(device) for device in made]
     if not paths or not names:
         return "", paths

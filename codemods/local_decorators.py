@@ -16,9 +16,12 @@ from hwlint.scan.names import dotted
 SETTINGS = re.compile(
     r"torch\.(no_grad|enable_grad|inference_mode|set_grad_enabled|autograd\.set_detect_anomaly"
     r"|backends\.[\w.]+\.flags|(_dynamo|_inductor|_functorch)\.config\.patch"
-    r"|_dynamo\.utils\.disable_cache_limit|_inductor\.utils\.fresh(_inductor)?_cache)"
+    r"|_dynamo\.utils\.disable_cache_limit|_inductor\.utils\.fresh(_inductor)?_cache"
+    r"|_disable_dynamo|fx\._lazy_graph_module\._force_skip_lazy_graph_module"
+    r"|distributed\.c10d_logger\._exception_logger)"
 )
-"""Context managers of torch that work as decorators: each wraps with ``functools.wraps`` and hands on all arguments."""
+"""Decorators of torch, most of them context managers too: each wraps with ``functools.wraps`` and hands on all that it
+gets."""
 
 
 def made_by(context: Context, decorator: Decorator) -> str:

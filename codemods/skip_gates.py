@@ -29,6 +29,10 @@ from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import reach
 
 ONLY = "onlyAccelerator"
+ONE_DEVICE = re.compile(
+    r"\bonly\b.*\b(?:cuda|gpu|xpu)|\b(?:cuda|gpu|xpu)\b.*\bonly\b|\b(?:cuda|xpu)('s|\s+kernel)", re.I
+)
+"""What a comment says that keeps a test to one vendor's device on purpose."""
 DOUBLE = re.compile(r"double|float64|complex|all_types|floating_types|get_all_dtypes")
 """Dtypes, and lists of them, that hold 64-bit or complex ones (pytorch/pytorch#193669)."""
 
@@ -172,6 +176,17 @@ def _lazy_condition(context: Context, decorator: Decorator, draft: Draft) -> Non
         draft.says.append("make the condition of serialTest a bool")
 
 
+def _why_kept(file: SourceFile, line: int) -> str:
+    """The comment on the decorator's line, or in the lines right above it, that gives a reason for the one device."""
+    lines = [file.line_text(line).partition("#")[2]]
+    above = line - 1
+    while above > 0 and file.is_comment(above):
+        lines.append(file.line_text(above).strip().lstrip("#"))
+        above -= 1
+    text = " ".join(part.strip() for part in reversed(lines) if part.strip())
+    return text if ONE_DEVICE.search(text) else ""
+
+
 def _whitelist(
     context: Context, cls: LinkedClass, function: Function, decorator: Decorator, entry: Entry, draft: Draft
 ) -> None:
@@ -191,6 +206,9 @@ def _whitelist(
     vendor = next((u for u in _uses(cls, function) if _is_bound(context, u)), None)
     if vendor is not None:
         raise Blocked("vendor-api", f"`{vendor.name}` is for {vendor.device}", vendor.span)
+    said = _why_kept(context.source(), decorator.span.line)
+    if said:
+        raise Blocked("device-claim", f"a comment beside @{decorator.name} says why: {said!r}", decorator.span)
     for other in function.decorators:
         if _asks_for_more(context, function, other):
             raise Blocked("capability-gate", f"@{other.name} asks for more than a device", other.span)

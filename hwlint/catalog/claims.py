@@ -46,6 +46,12 @@ def helper_keywords() -> frozenset[str]:
 
 
 @functools.cache
+def registrations() -> tuple[str, ...]:
+    """Functions, by the end of their dotted names, whose default is to register something for the CPU and CUDA."""
+    return _words("registrations")
+
+
+@functools.cache
 def vendor_members() -> frozenset[str]:
     """Members that only one vendor's streams, events, graphs and tensors have."""
     return frozenset(_words("members"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from hwlint.catalog import Catalog
 from hwlint.classify.evidence import SELF_DEVICE, gather, is_idle, is_plain_group, vendor_imports
 from hwlint.classify.gate_evidence import unread_skip
-from hwlint.classify.names import names_library
+from hwlint.classify.names import names_library, vendor_libraries, vendor_name
 from hwlint.classify.subject import DEVICE_LABELS, Subject, facts, kinds
 from hwlint.classify.verdict import Confidence, Evidence, TestVerdict, Verdict
 from hwlint.config import Settings
@@ -47,6 +47,8 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
     if not tests:
         return None
     label, confidence = combine(tests, cls.suite.catalog)
+    if label == SPLIT and (library := _library_of(cls, tests)):
+        label, confidence = library, "likely"
     evidence = strongest(cls, tests, label)
     asks = next((c for c in cls.facts.accelerator_calls if c.name.rpartition(".")[2] in ASKS), None)
     if label == "GENERIC" and asks is not None:
@@ -63,6 +65,17 @@ def judge_class(cls: LinkedClass) -> Verdict | None:
         evidence=evidence,
         tests=tests,
     )
+
+
+def _library_of(cls: LinkedClass, tests: tuple[TestVerdict, ...]) -> str:
+    """The vendor whose library the class is named after (``TestCutlassBackend``), where some tests are that vendor's
+    and the others for any accelerator; '' for none.
+    """
+    word, device = vendor_name(cls)
+    if word not in vendor_libraries(cls.suite.catalog).devices or cls.is_instantiated:
+        return ""
+    label = DEVICE_LABELS.get(device, "")
+    return label if {t.label for t in tests} == {label, "ACCELERATOR"} else ""
 
 
 def _asks_for_a_device(cls: LinkedClass, call: AcceleratorCall) -> Evidence:

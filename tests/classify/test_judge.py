@@ -149,6 +149,19 @@ def test_a_class_of_one_vendor(body: str, decorator: str, label: str, confidence
     assert (verdict.label, verdict.confidence) == (label, confidence), verdict.evidence
 
 
+def test_a_class_named_after_a_library_is_its_vendors_where_some_tests_are() -> None:
+    text = VENDOR_CLASSES.replace("helpers", "torch._inductor.codegen") + "\n\nclass A(TestCase):\n"
+    text += "    def test_a(self):\n        CUDATable().run(torch.ones(2).cuda())\n\n"
+    text += "    def test_b(self):\n        torch.ones(2).cuda()\n" * 1
+    text += "".join(f"\n    def test_{n}(self):\n        torch.ones(2).cuda()\n" for n in "cdef")
+    assert judge(text).label == "SPLIT"
+    import textwrap
+
+    source = IMPORTS + textwrap.dedent(text.replace("class A(", "class CutlassTest("))
+    (verdict,) = classify(suite_of({PATH: source}), [PATH], Settings())
+    assert (verdict.label, verdict.confidence) == ("CUDA", "likely")
+
+
 def test_a_helper_counts_where_it_is_the_files_own() -> None:
     text = VENDOR_CLASSES + "\n\ndef load():\n    return Cache.load('a')\n\n\nclass A(TestCase):\n"
     verdict = judge(

@@ -437,3 +437,57 @@ def test_what_other_files_import_stays() -> None:
 def test_a_head_that_gets_too_long_is_broken_as_the_formatter_does(head: str, after: str) -> None:
     source = f"{HEAD}\n\nclass T(TestCase):\n    {head}\n        torch.ones(1).cuda()\n"
     assert f"    {after}\n        torch.ones(1).to(device)\n" in change(source)
+
+
+def test_an_index_stays_where_the_bare_type_takes_the_place_of_a_device() -> None:
+    """A device with an index is not equal to the same without one, which FSDP asks (pytorch/pytorch#170254)."""
+    members = """\
+    @property
+    def place(self):
+        return torch.device("cuda:0")
+
+    def setUp(self):
+        super().setUp()
+        self.x = torch.ones(1, device="cuda:0")
+
+    @property
+    def bare(self):
+        return torch.device("cuda")
+
+"""
+    body = "torch.ones(1, device=self.place).to(self.bare).add(self.x)"
+    source = class_with(body).replace("class T(TestCase):\n", f"class T(TestCase):\n{members}")
+    text = change(source)
+    assert "return torch.device(self.device_type, 0)\n" in text
+    assert 'self.x = torch.ones(1, device=f"{self.device_type}:0")\n' in text
+    assert "return torch.device(self.device_type)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("decorator", "reason"),
+    [
+        ("torch._jit_internal._disable_emit_hooks_decorator", "unknown-name"),  # It gives None.
+        ("torch._disable_dynamo", ""),
+        ("torch.no_grad()", ""),
+    ],
+)
+def test_private_decorators_of_torch(decorator: str, reason: str) -> None:
+    source = class_with("torch.ones(1).cuda()").replace(f"    {GATE}\n", f"    {GATE}\n    @{decorator}\n")
+    if reason:
+        assert refusal(source) == reason
+    else:
+        assert f"    @{decorator}\n    def test_t(self, device):" in change(source)
+
+
+def test_what_is_registered_for_the_cpu_and_cuda_is_theirs() -> None:
+    body = "@custom_ops.impl('x::y')\ndef impl(x):\n    return x\ntorch.ops.x.y(torch.ones(1).cuda())"
+    assert refusal(class_with(body, before="import torch._custom_ops as custom_ops\n")) == "device-claim"
+    assert "torch.ones(1).to(device)" in change(class_with(body.replace("custom_ops.impl", "self.impl")))
+
+
+def test_half_on_cuda_is_a_capability() -> None:
+    imported = "from torch.testing._internal.jit_utils import RUN_CUDA_HALF\n"
+    gate = '@unittest.skipIf(not RUN_CUDA_HALF, "no half support")'
+    source = class_with("torch.ones(1).cuda()", before=imported)
+    text = change(source.replace(f"    {GATE}\n", f"    {GATE}\n    {gate}\n"))
+    assert f"    @onlyAccelerator\n    {gate}\n    def test_t(self, device):" in text

@@ -38,8 +38,23 @@ def class_with(
 
 
 @pytest.mark.parametrize(
+    "decorators",
+    [
+        "# Only test on CUDA, as its stride is the reference\n@onlyCUDA",
+        "# The strides:\n# only those of cuda are right\n@onlyCUDA\n@dtypes(torch.float)",
+        "@onlyCUDA  # GPU only, see above",
+        "# about the CUDA kernel\n@onlyCUDA",
+    ],
+)
+def test_a_comment_that_says_why_keeps_the_test_to_its_device(decorators: str) -> None:
+    outcome = migrate(class_with(decorators), NAME, unsafe=True)
+    assert not outcome.changed and reasons(outcome) == {"T.test_t": "device-claim"}
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
+        ("# needs only some memory\n@onlyCUDA", "# needs only some memory\n@onlyAccelerator"),
         ("@onlyCUDA", "@onlyAccelerator"),
         ("@onlyCUDA  # why", "@onlyAccelerator  # why"),
         ("@dtypes(torch.float)\n@onlyCUDA", "@dtypes(torch.float)\n@onlyAccelerator"),
