@@ -22,12 +22,12 @@ from codemods.imported_change import importers_of
 from codemods.own_entries import following, places
 from codemods.plan import CannotEdit, Change, Codemod, Context, ImportedChange, Plan, PlanBuilder
 from codemods.split_labels import doubts_of, labels_of, movable, settled
+from codemods.split_level import known_by_name, likely_test
 from codemods.split_parts import REST, Part, bases_in, helpers_of_one, names_in, owners_of
 from codemods.split_portable import left_of, takes_device_safely
 from hwlint.classify.verdict import Verdict
 from hwlint.scan.facts import Block, Instantiation, Span
 from hwlint.scan.spans import class_span
-from hwlint.suite.ids import class_ids
 from hwlint.suite.model import LinkedClass
 
 BRANCHES = ("if", "elif", "else", "try")
@@ -95,7 +95,7 @@ def _change(context: Context, cls: LinkedClass, verdict: Verdict, labels: Mappin
     while True:
         parts = settled(verdict, labels, doubts, portable)
         first = "GENERIC" if "GENERIC" in parts.values() else REST
-        likely = _likely(context, verdict, parts)
+        likely = likely_test(context, verdict, parts)
         change = split_change(SplitClass.name, context, cls, parts, first, call, likely)
         left = _left_of(context, change, portable) if portable else ()
         if left == portable:
@@ -119,14 +119,6 @@ def _held_back(context: Context, change: SplitChange) -> SplitChange:
         return change
     why = f"to instantiate {part.name} is unsafe"
     return replace(change, applicability="unsafe", description=f"{change.description} ({why})")
-
-
-def _likely(context: Context, verdict: Verdict, parts: Mapping[str, str]) -> tuple[str, ...]:
-    """The doubt about a test whose label decides on its class, and is not as sure as it has to be."""
-    if len({label for label in parts.values() if label != REST}) < 2 or context.settings.migrate.confidence == "likely":
-        return ()
-    doubted = (t for t in verdict.tests if t.confidence != "certain" and parts.get(t.name, REST) != REST)
-    return tuple(f"where {t.name} belongs is likely, not certain" for t in doubted)[:1]
 
 
 def _left_of(context: Context, change: SplitChange, tests: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,7 +162,7 @@ def split_change(
     placed = {name for part in parts for name in (*part.tests, *part.helpers)}
     moved += [(base, m.name) for m in cls.facts.methods if m.name not in placed]
     importers = importers_of(context, cls)
-    why = (*doubts, *_known_by_name(context, cls, parts), *(f"{path} imports it" for path in importers))
+    why = (*doubts, *known_by_name(context, cls, parts), *(f"{path} imports it" for path in importers))
     return SplitChange(
         codemod=codemod,
         symbol=qualname,
@@ -187,16 +179,6 @@ def split_change(
         base=base,
         call=call.span if call is not None else None,
     )
-
-
-def _known_by_name(context: Context, cls: LinkedClass, parts: Sequence[Part]) -> tuple[str, ...]:
-    """The doubt about a test that moves, and that a file of the tree knows by its name."""
-    moved = frozenset(name for part in parts[1:] for name in part.tests)
-    for test in class_ids(cls) if moved else ():
-        place = context.keys.place_of(test.class_name, test.name) if test.template_test in moved else ""
-        if place:
-            return (f"{place} knows {test.class_name}.{test.name} by its name",)
-    return ()
 
 
 def _free(taken: Collection[str], names: Sequence[str]) -> str:
