@@ -319,6 +319,7 @@ def vendor_classes(subject: Subject) -> Iterator[Evidence]:
                 yield subject.evidence("vendor-api", label_of(device), message, span=reached.function.span)
 
 
+@functools.lru_cache(maxsize=64)
 def vendor_imports(cls: LinkedClass) -> dict[str, str]:
     """Local name -> name of the classes of one vendor's that the module imports from torch."""
     found = {}
