@@ -9,9 +9,10 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from codemods.edit import SourceFile, Splice
+from hwlint.catalog.tables import read
 from hwlint.scan.names import dotted
 
-WRITERS = ("skipOps",)
+WRITERS = frozenset(read("namekeys")["writers"].split())
 """Decorators whose first two arguments are the class and the test that the entries are made for."""
 
 

@@ -248,7 +248,7 @@ def split_splices(file: SourceFile, change: SplitChange) -> list[Splice]:
     node = file.class_at(change.class_line)
     owners = owners_of(change.parts)
     if change.further:
-        done = _adding(file, node, change) | places(node) | _texts(file, node, change)
+        done = _adding(file, node, change) | places(node)
         check_names_in(file, node, change.call, done)  # The name is gone afterwards.
     else:
         _check_names(file, node, change.call, {name for name, owner in owners.items() if owner})
@@ -291,18 +291,6 @@ def _adding(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tu
         return set()
     moved = [name for part in change.parts[1:] for name in (*part.tests, *part.helpers)]
     return adding_calls(file, node.name, change.call.line, moved)
-
-
-def _texts(file: SourceFile, node: ast.ClassDef, change: SplitChange) -> set[tuple[int, int]]:
-    """The places of the name in ``@skipOps("TestGrad", "test_jvp", ...)`` and kin, whose test stays with the class."""
-    staying = frozenset(change.parts[0].tests)
-    pairs = (call.args[:2] for call in ast.walk(file.tree) if isinstance(call, ast.Call) and len(call.args) > 1)
-    return {
-        (cls.lineno, cls.col_offset)
-        for cls, test in pairs
-        if isinstance(cls, ast.Constant) and cls.value == node.name
-        if isinstance(test, ast.Constant) and test.value in staying
-    }
 
 
 def _further_calls(file: SourceFile, change: SplitChange) -> Splice:

@@ -217,6 +217,11 @@ def test_what_stays_harms_nothing(old: str, new: str) -> None:
         assert text == AFTER.replace(old, new, 1)
 
 
+def test_names_that_the_module_assigns_are_taken() -> None:
+    text, _ = plan_of(SOURCE.replace("if __name__", "CacheTestDevice = _CacheTestBase = 0\nif __name__"))
+    assert "class CacheTestDeviceTests(_CacheTestShared, TestCase):" in text
+
+
 def test_a_text_by_itself_goes_with_what_it_comments_on() -> None:
     text = '    """Works for text."""\n'
     source = SOURCE.replace("    def test_text", text + "    def test_text")

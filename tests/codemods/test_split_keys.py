@@ -49,6 +49,8 @@ def test_a_test_that_no_entry_names_may_leave_the_class(tmp_path: Path, entries:
     [
         ('@skipOps("SortTest", "test_numpy", [xfail("sum")])', True),
         ("@skipOps(\n        'SortTest',\n        'test_numpy',\n        FAILURES,\n    )", True),
+        ('@opsToleranceOverride("SortTest", "test_numpy", (tol1("sum", {}),))', True),
+        ('@opsToleranceOverride("SortTest", "test_copy", ())', False),
         ('@skipOps("SortTest", "test_copy", FAILURES)', False),
         ('@skipOps("SortTest", NAME, FAILURES)', False),
         ('@skipOps("Sort" "Test", "test_numpy", FAILURES)', False),
