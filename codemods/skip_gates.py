@@ -22,6 +22,7 @@ from codemods.imports import is_taken
 from codemods.plan import COMMON_DEVICE_TYPE, Applicability, Change, Codemod, Context, Import, Plan, PlanBuilder
 from hwlint.catalog import ANY_ACCELERATOR, SkipReplacement
 from hwlint.catalog import Decorator as Entry
+from hwlint.catalog.claims import comment_claim
 from hwlint.rules.home import home_device
 from hwlint.scan.facts import Decorator, DeviceUse, Function, Gate, Span
 from hwlint.scan.spans import class_span, function_span
@@ -29,10 +30,6 @@ from hwlint.suite.model import LinkedClass
 from hwlint.suite.reach import reach
 
 ONLY = "onlyAccelerator"
-ONE_DEVICE = re.compile(
-    r"\bonly\b.*\b(?:cuda|gpu|xpu)|\b(?:cuda|gpu|xpu)\b.*\bonly\b|\b(?:cuda|xpu)('s|\s+kernel)", re.I
-)
-"""What a comment says that keeps a test to one vendor's device on purpose."""
 DOUBLE = re.compile(r"double|float64|complex|all_types|floating_types|get_all_dtypes")
 """Dtypes, and lists of them, that hold 64-bit or complex ones (pytorch/pytorch#193669)."""
 
@@ -184,7 +181,7 @@ def _why_kept(file: SourceFile, line: int) -> str:
         lines.append(file.line_text(above).strip().lstrip("#"))
         above -= 1
     text = " ".join(part.strip() for part in reversed(lines) if part.strip())
-    return text if ONE_DEVICE.search(text) else ""
+    return text if comment_claim().search(text) else ""
 
 
 def _whitelist(

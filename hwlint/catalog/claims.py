@@ -40,6 +40,12 @@ def gate_claim() -> re.Pattern[str]:
 
 
 @functools.cache
+def comment_claim() -> re.Pattern[str]:
+    """What a comment holds that says why a test is kept to one vendor's device."""
+    return re.compile("|".join(_words("comments")), re.IGNORECASE)
+
+
+@functools.cache
 def helper_keywords() -> frozenset[str]:
     """Keyword arguments that say nothing about a device where the callee is no function of torch."""
     return frozenset(_words("helper_keywords"))
