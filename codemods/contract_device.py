@@ -107,7 +107,7 @@ def _change(context: Context, cls: LinkedClass, label: str, tagging: TagChange |
     """None where there is nothing to do but to tag it. Raises Blocked, with the first test that stands against it."""
     sure = tagging is None or tagging.applicability == "safe"
     tests = _without_device(context, cls)
-    only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else literal_edit(cls, label, context)
+    only_for = only_for_edit(context, cls) if label == "ACCELERATOR" else literal_edit(context, cls, label)
     natives = native_edits(context, cls) if label == "ACCELERATOR" else ()
     if not tests and only_for is None and not natives:
         return None

@@ -46,8 +46,8 @@ class OnlyForEdit:
         """The instantiation as it is afterwards."""
         if not self.only:
             return without_only_for(call, self.excepted)
-        kept = tuple(a for a in call.arguments if a.name != "only_for")
-        return replace(call, arguments=(*kept, Argument("only_for", self.only, True, repr(self.only))))
+        given = Argument("only_for", self.only, True, repr(self.only))
+        return replace(call, arguments=(*without_only_for(call, ()).arguments, given))
 
 
 def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
@@ -93,7 +93,7 @@ def only_for_edit(context: Context, cls: LinkedClass) -> OnlyForEdit | None:
     )
 
 
-def literal_edit(cls: LinkedClass, label: str, context: Context) -> OnlyForEdit | None:
+def literal_edit(context: Context, cls: LinkedClass, label: str) -> OnlyForEdit | None:
     """``only_for="cuda"`` in place of a name that holds it, in a class for CUDA: upstream's linter reads literals alone
     (pytorch/pytorch#190173). None where that is not what it holds.
     """

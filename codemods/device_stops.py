@@ -3,7 +3,7 @@
 ``if not SM80OrLater: self.skipTest(...)`` asks CUDA, so that no other accelerator gets by it. ``@onlyAccelerator``
 keeps the CPU variant out, which on a host with CUDA it would let through: where the test asks at its very start, it did
 nothing without CUDA; where it asks later, or in a helper, something else has to keep it off the CPU. So too where it
-only chooses (``tol = 1e-3 if SM80OrLater else 1e-5``): on the devices it ran on it chooses as it did.
+only chooses (``n = 1 if torch.version.hip else 2``): on the devices it ran on it chooses as it did.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class _Matcher(difflib.SequenceMatcher[bytes]):
     """The standard library's opcodes and groups over the blocks that patience diff finds."""
 
     def __init__(self, old: Sequence[bytes], new: Sequence[bytes]) -> None:
-        super().__init__(None, old, new)
+        super().__init__(None, (), ())  # Its own index of the lines is not asked.
         self.old, self.new = old, new
 
     def get_matching_blocks(self) -> list[difflib.Match]:

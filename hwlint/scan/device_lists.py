@@ -29,8 +29,8 @@ class DeviceLists:
     def values_at(self, call: ast.Call, line: int, in_block: bool) -> Mapping[str, Constant]:
         """What the names in a call hold where its statement stands, imported lists of device types among them."""
         names = {n.id for n in ast.walk(call) if isinstance(n, ast.Name)}
-        named = names & self.bindings.keys()
         imports = self.context.names.imports
+        named = names & self.bindings.keys() - imports.keys()  # Which of the two it is then cannot be told.
         found = {**self.context.constants, **(self._held() if named or not names.isdisjoint(imports) else {})}
         assert self.context.tree is not None
         top = frozenset(statement.lineno for statement in self.context.tree.body)
@@ -56,10 +56,9 @@ class DeviceLists:
         assert self.context.tree is not None
         additions = additions_to(name, self.context.tree.body)
         places = [place for place in self.bindings[name] if not isinstance(place.statement, ast.AugAssign)]
-        bound_otherwise = name in self.context.names.imports or name in rebound_in_functions(self.text)
-        if len(places) != 1 or bound_otherwise or len(additions) != len(changes_in(self.text, (name,))):
+        if len(places) != 1 or len(additions) != len(changes_in(self.text, (name,))):
             return None
-        if any(one.line >= line for one in additions):
+        if name in rebound_in_functions(self.text) or any(one.line >= line for one in additions):
             return None
         first = value_at(line, places, [place.statement.lineno for place in places], constants)
         if first is None or not isinstance(first.value, tuple):

@@ -152,12 +152,9 @@ def test_a_class_of_one_vendor(body: str, decorator: str, label: str, confidence
 def test_a_class_named_after_a_library_is_its_vendors_where_some_tests_are() -> None:
     text = VENDOR_CLASSES.replace("helpers", "torch._inductor.codegen") + "\n\nclass A(TestCase):\n"
     text += "    def test_a(self):\n        CUDATable().run(torch.ones(2).cuda())\n\n"
-    text += "    def test_b(self):\n        torch.ones(2).cuda()\n" * 1
-    text += "".join(f"\n    def test_{n}(self):\n        torch.ones(2).cuda()\n" for n in "cdef")
+    text += "".join(f"\n    def test_{n}(self):\n        torch.ones(2).cuda()\n" for n in "bcdef")
     assert judge(text).label == "SPLIT"
-    import textwrap
-
-    source = IMPORTS + textwrap.dedent(text.replace("class A(", "class CutlassTest("))
+    source = IMPORTS + text.replace("class A(", "class CutlassTest(")
     (verdict,) = classify(suite_of({PATH: source}), [PATH], Settings())
     assert (verdict.label, verdict.confidence) == ("CUDA", "likely")
 
